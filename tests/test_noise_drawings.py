@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from server.releases import Figure
-from server.releases.noise_shapes import read_noise
+from server.releases.noise_shapes import AddedNoise, ChoiceOdds, read_noise
 from server.releases.noisy_cells import Noise
 from server.releases.plans.items import Item, ItemKind
 from server.reports.contents.noise_chart import draw_noise
@@ -47,14 +47,14 @@ def test_the_chances_are_those_of_the_textbook() -> None:
 
 
 def test_the_drawing_says_in_words_what_it_shows() -> None:
-    chart = draw_noise(ReportWords("en"), Noise("geometric", 1, 1.0, 0.0), 0.95)
+    chart = draw_noise(ReportWords("en"), AddedNoise(Noise("geometric", 1, 1.0, 0.0)), 0.95)
     assert "In 95 of 100 such draws or more, the noise lies between -3 and 3" in chart.alternative.replace(
         "\N{MINUS SIGN}", "-"
     )
     assert "1.36" in chart.alternative  # sqrt(2 a) / (1 - a)
     assert len(re.findall('class="bar"', chart.svg)) == 7
     assert "<title>How likely each amount of noise is</title>" in chart.svg
-    wide = draw_noise(ReportWords("en"), Noise("gaussian", 1, 0.01, 1e-6), 0.95)
+    wide = draw_noise(ReportWords("en"), AddedNoise(Noise("gaussian", 1, 0.01, 1e-6)), 0.95)
     assert wide.svg.count("<rect") == 1
 
 
@@ -62,7 +62,7 @@ def test_the_drawing_says_in_words_what_it_shows() -> None:
 def test_noise_that_reaches_far_is_drawn_by_few_points(kind: str) -> None:
     """Thousands of cells at the smallest loss: a number for each amount of noise would fill the memory."""
     noise = Noise(kind, 4096, 1e-9, 0.0) if kind == "geometric" else Noise(kind, 64, 0.01, 1e-6)
-    svg = draw_noise(ReportWords("en"), noise, 0.95).svg
+    svg = draw_noise(ReportWords("en"), AddedNoise(noise), 0.95).svg
     (path,) = re.findall('class="range thin" d="M([^"]+)"', svg)
     points = [tuple(map(float, point.split())) for point in path.split("L")]
     assert 200 < len(points) < 300
@@ -74,9 +74,20 @@ def test_noise_that_reaches_far_is_drawn_by_few_points(kind: str) -> None:
 
 def test_the_noise_of_an_entry_is_read_from_what_is_stored() -> None:
     count = entry(1, Item(ItemKind.COUNT), [Figure("respondents", (), 613, 2.1, 609, 617)])
-    assert read_noise(count) == Noise(
-        "geometric", 1, math.nextafter(0.1, 0), 0.0
-    )  # never more than is booked
+    below = math.nextafter(0.1, 0)  # never more than is booked
+    assert read_noise(count) == AddedNoise(Noise("geometric", 1, below, 0.0))
     chosen = entry(2, Item(ItemKind.MOST_COMMON, ("party",)), [], "noisy_maximum")
-    assert read_noise(chosen) is None
-    assert read_noise(replace(count, notes={"l1_sensitivity": 2, "levels": 2})) is None
+    assert read_noise(chosen) is None  # as it was released before its odds were noted
+    assert read_noise(replace(chosen, notes={"log_odds_per_person": 0.1})) == ChoiceOdds(0.1)
+    tree = replace(
+        entry(3, Item(ItemKind.HIERARCHY), [], "hierarchy"), notes={"levels": 4, "l1_sensitivity": 4}
+    )
+    found = read_noise(tree)
+    assert isinstance(found, AddedNoise)
+    assert found.fitted
+    # Four levels, each with a quarter; the twin, as if the whole loss were there on each, is another.
+    assert (found.noise.changes, found.noise.epsilon) == (1, pytest.approx(0.1 / 4))
+    total = read_noise(
+        replace(entry(4, Item(ItemKind.SUM, ("pay",)), []), notes={"sum_sensitivity": 9000.0, "unit": 0.5})
+    )
+    assert total == AddedNoise(Noise("geometric", 18000, below, 0.0), 0.5)

@@ -18,14 +18,17 @@ from server.cli.release_output import (
     print_nothing,
     print_priced,
 )
-from server.cli.table_release_command import Kept, release_from_table
+from server.cli.table_release_command import Kept, TableFiles, release_from_table
+from server.output.languages import DEFAULT_LANGUAGE, LANGUAGES
 from server.people import change_log
 from server.people.change_log import Action
 from server.releases import Released
 from server.releases.basis import load_basis
 from server.releases.plans.plan_reader import ReleasePlan, format_decimal, parse_plan
 from server.releases.pricing import cells_digest, price, require_cells
+from server.reports.contents.figures import QuestionsByVersion
 from server.reports.ledger_files import entry_json, ledger_json
+from server.reports.table_release_files import DOCUMENT_ENDINGS
 
 _BUDGET = ("budget_epsilon", "budget_delta", "neighbours")
 
@@ -58,8 +61,18 @@ _BUDGET = ("budget_epsilon", "budget_delta", "neighbours")
 )
 @click.option(
     "--output",
+    "outputs",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="Write what was released from a table into this new file, as JSON.",
+    multiple=True,
+    help="Write what was released from a table into this new file: a document with figures where it ends in "
+    f"{', '.join(DOCUMENT_ENDINGS)}, else JSON. Repeatable.",
+)
+@click.option(
+    "--language",
+    type=click.Choice(list(LANGUAGES)),
+    default=DEFAULT_LANGUAGE,
+    show_default=True,
+    help="Of the documents.",
 )
 @click.option(
     "--ledger",
@@ -74,7 +87,8 @@ def release(
     plan: IO[bytes] | None,
     data: IO[bytes] | None,
     yes: bool,
-    output: Path | None,
+    outputs: tuple[Path, ...],
+    language: str,
     ledger: Path | None,
     as_json: bool,
     **budget: str | None,
@@ -100,9 +114,9 @@ def release(
         # One ledger, by whatever link it is named: else each link would become a ledger of its own.
         path = None if ledger is None else ledger.resolve()
         kept = Kept(path, budget["budget_epsilon"], budget["budget_delta"])
-        release_from_table(data, plan, yes, output, as_json, kept)
+        release_from_table(data, plan, yes, TableFiles(outputs, language), as_json, kept)
         return
-    if output is not None:
+    if outputs:
         raise click.UsageError("--output needs --data; what is released of a survey is kept with it")
     assert slug is not None
     if declare_delta is not None and declare is None:
@@ -117,11 +131,12 @@ def release(
     if given:
         _set_budget(slug, **budget)
     with database_session() as session:
-        found = releases.read_ledger(session, found_survey(session, slug))
+        survey = found_survey(session, slug)
+        found, asked = releases.read_ledger(session, survey), QuestionsByVersion.of_survey(survey)
     if as_json:
         print_document({"survey": slug, **ledger_json(found, names=True)}, as_json)
     else:
-        print_ledger(found)
+        print_ledger(found, asked)
 
 
 def _set_budget(
@@ -148,7 +163,7 @@ def _from_survey(slug: str, plan: ReleasePlan, yes: bool, as_json: bool) -> None
     with database_session() as session:
         survey = found_survey(session, slug)
         basis = load_basis(session, survey)
-        priced = price(basis, plan)
+        priced, asked = price(basis, plan), QuestionsByVersion.of_survey(survey)
         left = basis.ledger.left
         cells = "" if priced.paying is None else cells_digest(basis, priced.paying)
     # Asked between two transactions: nobody else has to wait for the answer.
@@ -174,7 +189,7 @@ def _from_survey(slug: str, plan: ReleasePlan, yes: bool, as_json: bool) -> None
         document |= {"left": float(left), "released": [entry_json(entry, names=True) for entry in released]}
         print_document(document, as_json)
     else:
-        print_figures(released)
+        print_figures(released, asked)
         click.echo(f"Left of the budget: epsilon {format_decimal(left)}.")
 
 

@@ -8,14 +8,17 @@ from typing import IO, Any
 
 import click
 
-from server.cli.common import print_document, print_table
+from server.cli.common import make_plain, print_document, print_table
 from server.inputs import parse_json
 from server.output.formatting import fraction, level
+from server.output.languages import DEFAULT_LANGUAGE
 from server.releases import OWN_LINK, STRATUM, Expected, Figure, Ledger, Released
 from server.releases.plans.plan_reader import PLAN_LIMIT, Item, ReleasePlan, format_decimal, item_json
-from server.releases.plans.row_conditions import RowCondition
 from server.releases.pricing import Price
-from server.releases.table_columns import EMPTY
+from server.reports.contents.column_texts import word_condition
+from server.reports.contents.figures import QuestionsByVersion
+from server.reports.contents.release_sentences import say_entry
+from server.reports.report_words import ReportWords
 from server.study.strata.tree import SEPARATOR
 
 
@@ -26,19 +29,11 @@ def item_name(item: Item) -> str:
     words += [f"above {format_decimal(item.share)}"] if item.share is not None else []
     words += ["by stratum"] if item.by_stratum else []
     words += [f"in {SEPARATOR.join(item.stratum)}"] if item.stratum else []
-    words += ["where " + " and ".join(map(_condition, item.where))] if item.where else []
+    words += ["where " + " and ".join(map(word_condition, item.where))] if item.where else []
     return " ".join(filter(None, words))
 
 
-_SIGNS = {"equal": "=", "in": "in", "at_least": ">=", "more_than": ">", "at_most": "<=", "less_than": "<"}
-
-
-def _condition(condition: RowCondition) -> str:
-    values = ", ".join(value or EMPTY for value in condition.values)
-    return f"{condition.column} {_SIGNS[condition.test]} {values}"
-
-
-def print_ledger(ledger: Ledger) -> None:
+def print_ledger(ledger: Ledger, asked: QuestionsByVersion) -> None:
     """The budget, what is left of it, and a row for everything that was paid for."""
     budget, spent = ledger.budget, ledger.spent
     if ledger.restored:
@@ -60,7 +55,7 @@ def print_ledger(ledger: Ledger) -> None:
     if ledger.released:
         header = ["entry", "release", "made (UTC)", "by", "what", "mechanism", "epsilon", "delta"]
         print_table(header, [_entry_cells(released) for released in ledger.released])
-        print_figures(ledger.released)
+        print_figures(ledger.released, asked)
 
 
 def _word_loss(epsilon: Decimal, delta: Decimal) -> str:
@@ -81,8 +76,8 @@ def _entry_cells(released: Released) -> list[str]:
     ]
 
 
-def print_figures(entries: Sequence[Released]) -> None:
-    """A row for each number that was released."""
+def print_figures(entries: Sequence[Released], asked: QuestionsByVersion) -> None:
+    """A row for each number that was released, then what each entry found in words."""
     header = ["entry", "statistic", "of", "value", "standard error", "interval", "confidence"]
     print_table(
         header,
@@ -98,7 +93,7 @@ def print_figures(entries: Sequence[Released]) -> None:
     )
 
     for released in entries:
-        for line in (*_weighted_lines(released), *_rank_lines(released)):
+        for line in (*_weighted_lines(released), *_said_lines(released, asked)):
             click.echo(line)
 
 
@@ -119,18 +114,10 @@ def _weighted_lines(released: Released) -> Iterator[str]:
         yield f"Entry {released.entry}, not used, counted as those beside them: {notes['strata_not_used']}."
 
 
-def _rank_lines(released: Released) -> Iterator[str]:
-    """What the choice of each quantile may have missed, in rows."""
-    for figure in released.figures:
-        if figure.statistic != "quantile":
-            continue
-        name = figure.place[-1][1]
-        share, rows = level(float(name), "en"), fraction(float(released.notes[f"rows_off_{name}"]))
-        yield (
-            f"Entry {released.entry}, quantile {name}: at most {share}% of the rows and {rows} more lie below it, "
-            f"and at most all the others and {rows} more above it, with a probability of "
-            f"{level(released.confidence, 'en')}% or more."
-        )
+def _said_lines(released: Released, asked: QuestionsByVersion) -> Iterator[str]:
+    """What it found, in the sentences of its page and of reports."""
+    for sentence, meaning in say_entry(ReportWords(DEFAULT_LANGUAGE), released, asked):
+        yield f"Entry {released.entry}, {item_name(released.item)}: {make_plain(f'{sentence} {meaning}'.strip())}"
 
 
 def _clip_figure(released: Released, figure: Figure) -> Figure:

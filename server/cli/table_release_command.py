@@ -1,9 +1,8 @@
 """`python -m server release --data`: central releases from a table that is not a survey."""
 
-import json
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
@@ -30,7 +29,9 @@ from server.releases.table_columns import DECLARING, Columns, parse_columns
 from server.releases.table_files import Coded, read_table
 from server.releases.table_ledgers import TableLedger, read_ledger, write_ledger
 from server.releases.table_releases import check_for_table, release_table, table_source
+from server.reports.contents.table_release_document import NO_SURVEY
 from server.reports.ledger_files import entry_json
+from server.reports.table_release_files import TableRun
 from server.store.private_files import lock_beside
 
 NOBODY_ADDS_UP = (
@@ -55,13 +56,21 @@ class Kept:
         return read_ledger(self.path, columns.neighbours, self.epsilon, self.delta, person)
 
 
+@dataclass(frozen=True)
+class TableFiles:
+    """Where what is released is written, and in which language a document is."""
+
+    paths: tuple[Path, ...]
+    language: str
+
+
 def release_from_table(
-    data: IO[bytes], plan: IO[bytes] | None, yes: bool, output: Path | None, as_json: bool, kept: Kept
+    data: IO[bytes], plan: IO[bytes] | None, yes: bool, files: TableFiles, as_json: bool, kept: Kept
 ) -> None:
     """Look at a plan, and make what it asks for."""
     if plan is None:
         raise click.UsageError("--data needs --plan; it is missing")
-    quiet = as_json or output is not None
+    quiet = as_json or bool(files.paths)
     columns, asked = _read_declaration(decode_plan(plan))
     before = kept.read(columns)
     source = table_source(_read(data, columns))
@@ -86,18 +95,21 @@ def release_from_table(
     if not ask_agreement(yes, quiet):
         print_nothing(document, as_json)
         return
-    # The file is opened first: what cannot be written down would have been lost for nothing.
-    with _open_new_file(output) as file, announce_work("Releasing"):
+    # The files are opened first: what cannot be written down would have been lost for nothing.
+    with ExitStack() as stack:
+        targets = [(path, stack.enter_context(_open_new_file(path))) for path in files.paths]
+        stack.enter_context(announce_work("Releasing"))
         made, after = _make(divided, source, kept, columns)
         if after is not None:
             document["left"] = float(after.left)
         document["released"] = _table_json(made)
-        if file is not None:
-            file.write(json.dumps(document, ensure_ascii=False, indent=2) + "\n")
+        run = TableRun(made, (epsilon, delta), document)
+        for path, target in targets:
+            target.write(run.write(path.suffix, files.language))
     if as_json:
         print_document(document, as_json)
-    elif output is None:
-        print_figures(made)
+    elif not files.paths:
+        print_figures(made, NO_SURVEY)
         lost = f"Lost together: epsilon {format_decimal(epsilon)}, delta {format_decimal(delta)}."
         left = (
             "Nothing was stored."
@@ -161,14 +173,11 @@ def _table_json(made: tuple[Released, ...]) -> list[dict[str, Any]]:
 
 
 @contextmanager
-def _open_new_file(path: Path | None) -> Iterator[IO[str] | None]:
+def _open_new_file(path: Path) -> Iterator[IO[bytes]]:
     """A new file; if writing it fails, there is none."""
-    if path is None:
-        yield None
-        return
     check_file_name(path, "--output")
     try:
-        with path.open("x", encoding="utf-8") as file:
+        with path.open("xb") as file:
             try:
                 yield file
             except BaseException:

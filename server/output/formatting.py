@@ -96,10 +96,15 @@ def measure(value: float | None, locale: str, width: float) -> str:
     """An estimated number, with as many decimals as a percentage where its range is `width` wide."""
     if value is None or not math.isfinite(value):
         return "–"
-    decimals = min(max(3 - math.floor(math.log10(width)), 0), 10)
+    decimals = count_measured(width)
     return format_decimal(
         round(value, decimals) + 0.0, "#,##0" + "." * bool(decimals) + "0" * decimals, locale
     )
+
+
+def count_measured(width: float) -> int:
+    """How many decimals an estimated number has whose range is `width` wide."""
+    return min(max(3 - math.floor(math.log10(width)), 0), 10)
 
 
 def margin(value: float, locale: str) -> str:

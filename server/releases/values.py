@@ -27,7 +27,8 @@ class Figure:
         "weighted_share", "weighted_mean": with strata counting as much as their populations. "most_common":
         the answer chosen, `value` None. "top": one of those chosen together, in no order, the same.
         "above": 1 or 0, whether a share exceeds the one asked for. "answered": the estimated share
-        of those who gave a number.
+        of those who gave a number. Of a number in a table, also "sum", "variance", "standard_deviation", and
+        "quantile", whose place has the share of the rows below it in place of an answer.
     place : tuple of (str, str)
         Which: pairs of a question's name and an answer's name, or of `STRATUM` and a path
         ("North > Alba"; empty for all); the question's name and "" for its mean.
@@ -69,7 +70,7 @@ class Covers:
     versions : tuple of int
         Numbers of the published versions.
     state : str
-        Of the survey at that moment: "open" or "closed".
+        Of the survey at that moment: "open" or "closed". Of a table that is no survey: "table".
     until : date
         The day of the release: what had arrived by then. Of an open survey under bounded neighbours, what was
         shown of it (`response_counts.read_for_release`).
@@ -81,6 +82,11 @@ class Covers:
     state: str
     until: date
     respondents: int | None
+
+    @property
+    def of_table(self) -> bool:
+        """Whether these are rows of a table that is no survey."""
+        return self.state == "table"
 
 
 @dataclass(frozen=True)

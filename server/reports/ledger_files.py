@@ -1,7 +1,7 @@
 """A survey's ledger, and its public report, as JSON and CSV."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from server.releases.budgets import covers_json, value_json
@@ -88,31 +88,7 @@ def public_csv(published: Published) -> str:
     """
     rows: list[Sequence[object]] = [_PUBLIC]
     for record in published.ledger.released:
-        before = (published.simulated, record.entry, record.release, str(record.item.kind))
-        about = record.covers
-        after = (
-            record.confidence,
-            record.mechanism,
-            float(record.epsilon),
-            float(record.delta),
-            record.neighbours,
-            " ".join(map(str, about.versions)),
-            about.until.isoformat(),
-            about.respondents,
-            record.made_at.isoformat(),
-            record.software,
-            *(
-                record.notes.get(name, "")
-                for name in ("populations_since", "strata_together", "strata_not_used")
-            ),
-        )
-        if not record.figures:  # declared: what was spent, and no number
-            rows.append((*before, *[""] * (2 * _DEEPEST + 6), *after, ""))
-        for figure in record.figures:
-            pairs = [cell for name, value in figure.place for cell in (_name(name), value)]
-            place = [*pairs, *[""] * (2 * _DEEPEST - len(pairs))]
-            numbers = (figure.value, figure.standard_error, figure.low, figure.high)
-            rows.append((*before, *place, figure.statistic, figure.weighting, *numbers, *after, ""))
+        rows += _list_rows(record, published.simulated)
     for text in list_texts(published.newest.definition):
         row = {
             "what": text.kind,
@@ -133,6 +109,37 @@ def public_csv(published: Published) -> str:
         said = {"what": what, "of_1": question, "statistic": "disclosure", "text": written}
         rows.append((published.simulated, *(said.get(column, "") for column in _PUBLIC[1:])))
     return csv_text(rows)
+
+
+def entry_csv(record: Released, simulated: bool) -> str:
+    """An entry as CSV, in the columns of `public_csv`."""
+    return csv_text([_PUBLIC, *_list_rows(record, simulated)])
+
+
+def _list_rows(record: Released, simulated: bool) -> Iterator[Sequence[object]]:
+    """A row for each figure of an entry; one without any, where only a loss was declared."""
+    before = (simulated, record.entry, record.release, str(record.item.kind))
+    about = record.covers
+    after = (
+        record.confidence,
+        record.mechanism,
+        float(record.epsilon),
+        float(record.delta),
+        record.neighbours,
+        " ".join(map(str, about.versions)),
+        about.until.isoformat(),
+        about.respondents,
+        record.made_at.isoformat(),
+        record.software,
+        *(record.notes.get(name, "") for name in ("populations_since", "strata_together", "strata_not_used")),
+    )
+    if not record.figures:  # declared: what was spent, and no number
+        yield (*before, *[""] * (2 * _DEEPEST + 6), *after, "")
+    for figure in record.figures:
+        pairs = [cell for name, value in figure.place for cell in (_name(name), value)]
+        place = [*pairs, *[""] * (2 * _DEEPEST - len(pairs))]
+        numbers = (figure.value, figure.standard_error, figure.low, figure.high)
+        yield (*before, *place, figure.statistic, figure.weighting, *numbers, *after, "")
 
 
 def _name(name: str) -> str:

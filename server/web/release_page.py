@@ -9,7 +9,6 @@ from functools import cached_property
 from flask_babel import get_locale
 from werkzeug.datastructures import MultiDict
 
-from server.output.documents import Chart
 from server.releases import Expected, Shape, kinds
 from server.releases.basis import Basis
 from server.releases.noise_shapes import expect_noise
@@ -19,7 +18,7 @@ from server.releases.plans.plan_forms import AMOUNTS, INSTEAD, STRATA, Typed
 from server.releases.plans.plan_reader import Item, ItemKind, noises, plan_json
 from server.releases.pricing import Price, cells_digest
 from server.releases.survey_shapes import Variable
-from server.reports.contents.noise_chart import draw_noise
+from server.reports.contents.noise_chart import ShownNoise, show_noise
 from server.reports.report_words import ReportWords
 from server.store.models import Survey
 from server.study import surveys
@@ -116,15 +115,13 @@ class ReleasePage:
         """The histogram that says more than a comparison, and how much more exactly."""
         return instead_of_comparing(item, self.shape)
 
-    def draw_noise(self, expected: Expected) -> Chart | None:
-        """The noise that an item will add; None for what adds none to numbers of people."""
+    def show_noise(self, expected: Expected) -> ShownNoise | None:
+        """What chance will do in an item."""
         assert self.looked is not None  # a price was shown
         assert self.looked.paying is not None  # of what is paid for
         item = replace(expected.item, epsilon=expected.epsilon, delta=expected.delta)
-        noise = expect_noise(item, self.shape)
-        if noise is None:
-            return None
-        return draw_noise(ReportWords(str(get_locale())), noise, self.looked.paying.confidence)
+        noise, confidence = expect_noise(item, self.shape), self.looked.paying.confidence
+        return show_noise(ReportWords(str(get_locale())), item.kind, noise, confidence)
 
     def offer_label(self, item: Item, variable: Variable) -> str:
         """What an offered item is called beside its question, to be translated."""

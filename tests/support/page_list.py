@@ -147,6 +147,7 @@ PAGES: tuple[PageState, ...] = (
     PageState("releases", f"{HOME}/releases"),
     PageState("release", f"{HOME}/releases/1"),
     PageState("release-every", "/manage/surveys/{wide}/releases/1"),
+    PageState("release-kinds", f"{HOME}/releases/2"),
     PageState("release-new", f"{HOME}/releases/new"),
     PageState("release-price", f"{HOME}/releases/new", OWNER, choose_items),
     PageState("release-price-every", "/manage/surveys/{wide}/releases/new", OWNER, choose_every_item),

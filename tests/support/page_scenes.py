@@ -206,11 +206,21 @@ class _Maker:
             {"kind": "mean", "question": "hours"},
             {"kind": "hierarchy"},
         ]
+        others = [
+            {"kind": "table", "questions": ["copied", "reason"]},
+            {"kind": "table", "question": "copied", "by_stratum": True},
+            {"kind": "mean", "question": "hours", "by_stratum": True},
+            {"kind": "most_common", "question": "reason"},
+            {"kind": "top", "question": "reason", "how_many": 2},
+            {"kind": "exceeding", "questions": ["copied", "reason"], "share": 0.2, "positives": 2},
+        ]
         with factories.writing(self.database_url) as session:
             found = survey_access.find(session, slug)
             assert found is not None
             releases.set_budget(session, found, 3, 0, "unbounded", None)
-            releases.make(session, found, parse_plan({"format": 1, "items": items, "epsilon": 1.5}), None)
+            for several, epsilon in ((items, 1.5), (others, 1.2)):
+                plan = parse_plan({"format": 1, "items": several, "epsilon": epsilon})
+                releases.make(session, found, plan, None)
             return report_links.make_link(session, found).slug
 
     def search(self, slug: str) -> None:

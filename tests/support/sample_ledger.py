@@ -1,5 +1,6 @@
 """A made-up ledger with an entry of each kind, for a survey of `tests.support.every_kind`."""
 
+from dataclasses import replace
 from datetime import date, datetime
 from decimal import Decimal
 
@@ -76,7 +77,16 @@ def ledger() -> Ledger:
             [Figure("above", (("coin", "yes"),), 1), Figure("above", (("mirror", "yes"),), 0)],
             "sparse_vector",
         ),
+        replace(
+            entry(
+                9,
+                Item(ItemKind.TOP, ("bins",), how_many=2, noise="exponential"),
+                [Figure("top", (("bins", name),), None) for name in (BINS[4], BINS[1])],
+                "exponential",
+            ),
+            notes={"versions": "1", "options": len(BINS), "people_off": 17.2, "log_odds_per_person": 0.05},
+        ),
     ]
-    spent = Spent(Decimal("0.8"), Decimal("0.000001"), Decimal("0.8"), 0.7512, 1e-6)
+    spent = Spent(Decimal("0.9"), Decimal("0.000001"), Decimal("0.9"), 0.8512, 1e-6)
     budget = Budget(Decimal(2), Decimal("0.00001"), "unbounded")
     return Ledger(budget, tuple(released), spent, budget.epsilon - spent.epsilon, budget.delta - spent.delta)

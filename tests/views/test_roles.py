@@ -86,6 +86,7 @@ LEAST = {
     "public.card": ANYBODY,
     **{f"public.report_{ending}": ANYBODY for ending in FORMATS if ending != PAGE},
     "releases.page": VIEWER,
+    **{f"release_figures.figure_{ending}": VIEWER for ending in FIGURE_FORMATS},
     "releases.one": VIEWER,
     "releases.set_budget": OWNER,
     "releases.declare": OWNER,

@@ -130,7 +130,13 @@ def _ground(axis: Axis, top: float) -> Iterator[str]:
 
 
 def _labels(parts: list[str], axis: Axis, label: Label, height: float) -> float:
-    parts += [text(_at(axis, mark), height + 11, label(mark), "mark", "middle") for mark in axis.labelled]
+    for mark in axis.labelled:
+        at, words = _at(axis, mark), label(mark)
+        half = estimate_width(words) / 2
+        place, anchor = (
+            (0.0, "start") if at < half else (WIDTH, "end") if at > WIDTH - half else (at, "middle")
+        )
+        parts.append(text(place, height + 11, words, "mark", anchor))
     return height + LINE
 
 

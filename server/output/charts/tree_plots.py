@@ -3,7 +3,17 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from server.output.charts.drawing import LINE, WIDTH, Drawing, box, drawing, estimate_width, text, wrap_text
+from server.output.charts.drawing import (
+    LINE,
+    WIDTH,
+    Drawing,
+    box,
+    drawing,
+    estimate_width,
+    format_xy,
+    text,
+    wrap_text,
+)
 
 _STEP = 16
 _BAR = 90
@@ -12,17 +22,23 @@ _ROW = 21
 
 @dataclass(frozen=True)
 class PlottedGroup:
-    """A group: how deep it is, what it is called, its number and that in words."""
+    """A group: how deep it is, what it is called, its number and that in words; between which limits it may lie.
+
+    The limits are drawn, and told in `limits` to whoever does not see them.
+    """
 
     depth: int
     name: str
     said: str
     value: float | None
+    interval: tuple[float, float] | None = None
+    limits: str = ""
 
 
 def tree(title: str, branches: Sequence[PlottedGroup]) -> Drawing:
     """Each group below the one that it is in, as they come."""
-    most = max((each.value for each in branches if each.value is not None), default=0)
+    ends = [each.interval[1] for each in branches if each.interval is not None]
+    most = max([each.value for each in branches if each.value is not None] + ends, default=0)
     room = max((estimate_width(each.said) for each in branches), default=0) + 8
     parts: list[str] = []
     above: dict[int, float] = {}
@@ -40,5 +56,11 @@ def tree(title: str, branches: Sequence[PlottedGroup]) -> Drawing:
         parts.append(text(WIDTH - _BAR - 6, middle + 4, branch.said, anchor="end"))
         if branch.value is not None and branch.value > 0:
             parts.append(box(WIDTH - _BAR, middle - 5, _BAR * branch.value / most, 10, "bar"))
+        if branch.interval is not None and most > 0:
+            low, high = (WIDTH - _BAR + _BAR * max(end, 0) / most for end in branch.interval)
+            marks = "".join(f"M{format_xy(at)} {format_xy(middle - 3)}v6" for at in (low, high))
+            path = f"M{format_xy(low)} {format_xy(middle)}H{format_xy(high)}{marks}"
+            parts.append(f'<path class="range thin" d="{path}"/>')
         height += _ROW + LINE * (len(words) - 1)
-    return drawing(title, (f"{each.name}: {each.said}" for each in branches), parts, height + 2)
+    said = (f"{each.name}: {each.said}{f' ({each.limits})' if each.limits else ''}" for each in branches)
+    return drawing(title, said, parts, height + 2)

@@ -27,7 +27,7 @@ class EffectSetting:
 
     def apply(self, table: NDArray[np.float64]) -> NDArray[np.float64]:
         """The table with these columns so."""
-        made = table.copy()
+        made = table.copy(order="K")
         for column, number in zip(self.columns, self.numbers, strict=True):
             made[:, column] = table[:, column] + number if self.moves else number
         return made

@@ -147,6 +147,8 @@ def explain(
             f"predictors must have at most {MOST_COMBINATIONS} combinations of randomised answers and "
             f"{MOST_PARAMETERS} coefficients in all; they have {len(data.dummies)} and {data.parameters}"
         )
+    # Column by column: each is multiplied by numbers of rows many times, and read from one end to the other.
+    data = replace(data, known=np.asfortranarray(data.known))
     _refuse_repeated(data)
     plain = add_ridge(data)
     start = find_start(data)

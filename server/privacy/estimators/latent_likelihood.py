@@ -132,7 +132,10 @@ class OpenHeight:
 
 def evaluate_latent(data: LatentData, theta: Floats) -> Height:
     """The log-likelihood and its derivatives, of rows in blocks that stay in the processor's cache."""
-    parts = [evaluate_open(data, theta, block, scores=False) for block in blocks(len(data.counts))]
+    # Few columns and no other answer: larger blocks, as most of the time would go into beginning with each.
+    columns = max(data.known.shape[1], 4 * len(data.dummies) * (data.levels - 1))
+    rows = blocks(len(data.counts), columns)
+    parts = [evaluate_open(data, theta, block, scores=False) for block in rows]
     value, gradient = sum(part.value for part in parts), np.sum([part.gradient for part in parts], axis=0)
     information = np.sum([part.information for part in parts], axis=0)
     if data.levels == 2:

@@ -16,7 +16,8 @@ COLLINEAR = 1e-10
 SMALLEST, LARGEST = 1e-100, 1e100
 """Magnitudes within which squares and their sums are floats."""
 
-_BLOCK = 4096
+_BLOCK, _LARGEST_BLOCK = 4096, 16384
+_MOST_PRODUCTS = 1 << 18
 
 
 @dataclass(frozen=True)
@@ -47,9 +48,13 @@ class Data:
         return float(self.weights.sum())
 
 
-def blocks(n: int) -> Iterator[slice]:
-    """Rows in blocks that stay in the processor's cache, and that BLAS does not divide among threads."""
-    return (slice(first, first + _BLOCK) for first in range(0, n, _BLOCK))
+def blocks(n: int, columns: int = 8) -> Iterator[slice]:
+    """Rows in blocks that stay in the processor's cache, and that BLAS does not divide among threads.
+
+    It does so where the products of so many columns with each other are more than 2**18.
+    """
+    size = min(max(_MOST_PRODUCTS // columns**2, _BLOCK), _LARGEST_BLOCK)
+    return (slice(first, first + size) for first in range(0, n, size))
 
 
 def prepare(reports: ArrayLike, covariates: ArrayLike, design: Design, weights: ArrayLike | None) -> Data:

@@ -92,7 +92,7 @@ class Hierarchy:
         exact = self._sums(leaf_counts)
         depths = np.array([len(node) for node in self.nodes])
         noisy = exact.copy()
-        for depth, (sensitivity, share) in enumerate(self._levels):
+        for depth, (sensitivity, share) in enumerate(self.levels):
             if share:  # a root that is known is the total itself
                 noisy[depths == depth] = geometric(exact[depths == depth], sensitivity, share)
         best = consistent_hierarchy(noisy, self.parents, self._variances())
@@ -133,12 +133,12 @@ class Hierarchy:
         # Noise too small to occur still needs a weight; what is known outweighs it.
         of_levels = [
             max(geometric_variance(sensitivity, share), 1e-30) if share else 1e-60
-            for sensitivity, share in self._levels
+            for sensitivity, share in self.levels
         ]
         return np.array([of_levels[len(node)] for node in self.nodes])
 
     @property
-    def _levels(self) -> list[tuple[int, float]]:
+    def levels(self) -> list[tuple[int, float]]:
         """Sensitivity and loss of each level; nothing where the root is known."""
         of_levels = _sensitivities(len(self.level_epsilons), self.neighbours, self.total)
         return list(zip(of_levels, self.level_epsilons, strict=True))

@@ -13,7 +13,7 @@ differential privacy. *PVLDB* 10.
 Dwork, C. and Roth, A. (2014). *The Algorithmic Foundations of Differential Privacy*.
 """
 
-from server.privacy.selection.choice import exponential_mechanism, noisy_maximum, selection_error
+from server.privacy.selection.choice import exponential_mechanism, noisy_maximum, rate_of, selection_error
 from server.privacy.selection.gaps import choose_in_gaps
 from server.privacy.selection.online import OngoingSearch, SearchNoise, begin_search, plan_search
 from server.privacy.selection.several import choose_several, several_error, several_sensitivity
@@ -42,6 +42,7 @@ __all__ = [
     "exponential_mechanism",
     "noisy_maximum",
     "plan_search",
+    "rate_of",
     "selection_error",
     "several_error",
     "several_sensitivity",

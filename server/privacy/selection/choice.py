@@ -153,7 +153,11 @@ def selection_error(
 
 
 def rate_of(sensitivity: float, epsilon: float, monotone: bool) -> Fraction:
-    """What a utility is multiplied by in an exponent: epsilon / (2 sensitivity), or twice that when monotone."""
+    """What a utility is multiplied by in an exponent: epsilon / (2 sensitivity), or twice that when monotone.
+
+    So an option whose utility is d below another's is chosen exp(-rate d) times as often, whatever else there is;
+    by permute-and-flip at most so often as the best one is.
+    """
     loss = Fraction(positive("epsilon", epsilon))
     return loss / ((1 if flag("monotone", monotone) else 2) * Fraction(positive("sensitivity", sensitivity)))
 

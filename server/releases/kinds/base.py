@@ -70,6 +70,14 @@ class AddsNoise(Protocol):
         """What is added to each of them."""
 
 
+@runtime_checkable
+class ChoosesByPeople(Protocol):
+    """An item that chooses among answers by how many people gave them, and says no number."""
+
+    def log_odds(self, epsilon: float) -> float:
+        """By how much an answer's log odds against the most common one fall, with each person behind it, at least."""
+
+
 @dataclass(frozen=True)
 class KindOffer:
     """What a page offers of each question by itself: which items, and how they are called beside it."""

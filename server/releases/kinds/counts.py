@@ -51,6 +51,12 @@ class Count:
         return Noise(self.item.noise, 1, epsilon, 0.0)
 
 
+def noise_of_levels(query: Hierarchy) -> Noise:
+    """Of a tree whose levels share the loss alike: on each of its numbers that is not known."""
+    changes, epsilon = query.levels[-1]
+    return Noise("geometric", changes, epsilon, 0.0)
+
+
 @dataclass(frozen=True, eq=False)
 class TreeCounts:
     """How many responded in each place, whole numbers that add up: to all of them where their number is public."""
@@ -88,6 +94,10 @@ class TreeCounts:
             tuple(figures),
             {"l1_sensitivity": query.sensitivity(), "levels": len(query.level_epsilons)},
         )
+
+    def noise(self, epsilon: float, delta: float) -> Noise:
+        """On each number, on every level alike, before they are made to add up."""
+        return noise_of_levels(self._query(epsilon))
 
     def _query(self, epsilon: float) -> Hierarchy:
         return hierarchy(

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from server.inputs import N_, refuse
 from server.inputs.decimals import format_decimal
 from server.privacy.noise import allocate
-from server.privacy.selection import choose_in_gaps, selection_error
+from server.privacy.selection import choose_in_gaps, rate_of, selection_error
 from server.releases.kinds.base import Drawn, Error, is_bounded
 from server.releases.kinds.exact_rows import NumberColumn
 from server.releases.kinds.selections import MISSING
@@ -68,7 +68,11 @@ class Quantiles:
         """Choose each by itself."""
         counts = self.column.count_steps(source)
         figures: list[Figure] = []
-        notes: dict[str, float | int | str] = {"options": self.column.grid.of + 1}
+        notes: dict[str, float | int | str] = {
+            "options": self.column.grid.of + 1,
+            "lowest": float(self.column.grid.low),
+            "highest": float(self.column.grid.high),
+        }
         for level in self.levels:
             utilities = self.utilities(counts, level)
             # Numbers between two rows are equally good: each such gap is one, of its length.
@@ -81,6 +85,7 @@ class Quantiles:
             value = self.column.grid.number(int(starts[gap]) + place)
             figures.append(Figure("quantile", ((self.column.variable.name, name),), value))
             notes[f"rows_off_{name}"] = self._misses(level, epsilon, 1 - confidence)
+            notes[f"log_odds_per_row_{name}"] = self._log_odds(level, epsilon)
         return Drawn(tuple(figures), notes)
 
     @property
@@ -106,6 +111,11 @@ class Quantiles:
 
     def _part(self, epsilon: float) -> float:
         return float(allocate(epsilon, [1] * len(self.levels)).epsilons[0])
+
+    def _log_odds(self, level: Decimal, epsilon: float) -> float:
+        """With each row that a number falls short by more than another."""
+        rate = rate_of(self.sensitivity(level), self._part(epsilon), monotone=False)
+        return float(rate) * Fraction(level).denominator
 
     def _misses(self, level: Decimal, epsilon: float, failure: float) -> float:
         """In rows, how far a quantile falls short at most but with this chance."""

@@ -14,6 +14,7 @@ from server.privacy.selection import (
     choose_several,
     exponential_mechanism,
     noisy_maximum,
+    rate_of,
     selection_error,
     several_error,
     several_sensitivity,
@@ -74,7 +75,14 @@ class MostCommon:
         else:
             chosen = noisy_maximum(sums, epsilon, self.shape.neighbours)
         figure = Figure("most_common", self.compared.place(chosen), None)
-        return Drawn((figure,), self.compared.notes)
+        return Drawn((figure,), {**self.compared.notes, "log_odds_per_person": self.log_odds(epsilon)})
+
+    def log_odds(self, epsilon: float) -> float:
+        """With each person that an answer is behind the most common one."""
+        if not self.compared.alike:
+            weights = self.compared.weights
+            return float(rate_of(weights.sensitivity, epsilon, monotone=False)) / weights.unit
+        return float(rate_of(1.0, epsilon, monotone=not is_bounded(self.shape))) / self.compared.unit
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,9 +121,16 @@ class TopAnswers:
         figures = tuple(Figure("top", self.compared.place(each), None) for each in chosen.tolist())
         options = len(self.compared.variable.answers)
         off = several_error(options, self._wanted, self.sensitivity(), epsilon, 1 - confidence)
-        return Drawn(
-            figures, {**self.compared.notes, "options": options, "people_off": self.compared.unit * off}
-        )
+        notes = {
+            "options": options,
+            "people_off": self.compared.unit * off,
+            "log_odds_per_person": self.log_odds(epsilon),
+        }
+        return Drawn(figures, {**self.compared.notes, **notes})
+
+    def log_odds(self, epsilon: float) -> float:
+        """Of one set against another that has an answer in place of one, with each person that it is behind that."""
+        return float(rate_of(self.sensitivity(), epsilon, monotone=False)) / self.compared.unit
 
     def sensitivity(self) -> float:
         """Half of the most by which a person changes what one set of answers adds up to more than another.

@@ -88,6 +88,7 @@ class ColumnSum:
         )
         notes: dict[str, float | int | str] = {
             "sum_sensitivity": float(noise.changes * unit),
+            "unit": float(unit),
             "lowest": float(self.column.grid.low),
             "highest": float(self.column.grid.high),
         }

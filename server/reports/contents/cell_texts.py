@@ -1,13 +1,12 @@
 """Numbers and texts of a report as they stand in its document."""
 
-import math
 from decimal import Decimal
 
 from babel.numbers import format_decimal
 
 from server.output import formatting
 from server.output.documents import Number, Text
-from server.output.formatting import count_decimals, finite
+from server.output.formatting import count_decimals, count_measured, finite
 from server.reports.report import Report
 from server.reports.report_words import ReportWords
 from server.study.answer_texts import answer_text
@@ -27,7 +26,7 @@ def share(words: ReportWords, value: float | None) -> Number:
 def measure(words: ReportWords, value: float | None, width: float) -> Number:
     """A number in its own unit, whose range is `width` wide."""
     value = finite(value)
-    decimals = min(max(3 - math.floor(math.log10(width)), 0), 10)
+    decimals = count_measured(width)
     return Number(value, words.measure(value, width), "0" + "." * bool(decimals) + "0" * decimals)
 
 

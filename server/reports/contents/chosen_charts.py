@@ -17,20 +17,32 @@ def draw_count(words: ReportWords, entry: Released, asked: QuestionsByVersion) -
     for figure in entry.figures:
         if figure.value is None or figure.low is None or figure.high is None:
             continue
-        reach = 3 * max(figure.high - figure.value, figure.value - figure.low, 1)
-        low, high = figure.value - reach, figure.value + reach
-        first = min(max(low, 0), high)
-        axis = Axis(low, high, first, high, (), (first, high))
+        axis = axis_around(figure.value, (figure.low, figure.high), lowest=0)
         value, _error, least, most = (cell.text for cell in numbers(words, entry, figure, asked))
         said = _("%(estimate)s (%(low)s to %(high)s)", estimate=value, low=least, high=most)
         label = place(words, entry, figure, asked).text
         row = PlottedEstimate(label, said, figure.value, (figure.low, figure.high))
-        caption = _(
-            "Number of responses, with the %(confidence)s %% interval of the noise",
-            confidence=words.level(entry.confidence),
+        confidence = words.level(entry.confidence)
+        caption = (
+            _("Number of rows, with the %(confidence)s %% interval of the noise", confidence=confidence)
+            if entry.covers.of_table
+            else _(
+                "Number of responses, with the %(confidence)s %% interval of the noise", confidence=confidence
+            )
         )
         made = charts.estimates(caption, (row,), axis, lambda number: words.integer(round(number)))
         yield Chart(made.svg, caption, made.alternative)
+
+
+def axis_around(
+    value: float, interval: tuple[float, float], lowest: float | None = None, highest: float | None = None
+) -> Axis:
+    """Three times as long as an interval, with the value in its middle; hatched where no true value can be."""
+    reach = 3 * max(interval[1] - value, value - interval[0], 1)
+    low, high = value - reach, value + reach
+    first = low if lowest is None else min(max(low, lowest), high)
+    last = high if highest is None else max(min(high, highest), first)
+    return Axis(low, high, first, last, (), (first, last))
 
 
 def draw_choices(words: ReportWords, entry: Released, asked: QuestionsByVersion) -> Iterator[Chart]:

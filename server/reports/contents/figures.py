@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from decimal import Decimal
 
 from server.inputs import N_
 from server.output.documents import Cell, Number, Text
@@ -9,7 +10,9 @@ from server.releases import OWN_LINK, STRATUM, Covers, Figure, Released
 from server.reports.contents import cell_texts
 from server.reports.estimate_values import value_range
 from server.reports.report_words import ReportWords
+from server.store.models import Survey
 from server.study.definitions import Definition, Question
+from server.study.surveys import definition_of
 
 STATISTICS = {
     "respondents": N_("Respondents"),
@@ -23,7 +26,26 @@ STATISTICS = {
     "top": N_("Among the most common answers, not weighted"),
     "above": N_("Above the limit asked for? Not weighted"),
     "answered": N_("Estimated share of those who gave a number, not weighted"),
+    "sum": N_("Sum"),
+    "variance": N_("Variance"),
+    "standard_deviation": N_("Standard deviation"),
+    "quantile": N_("Number below which so many of the rows lie"),
 }
+
+OF_ROWS = {
+    **STATISTICS,
+    "respondents": N_("Rows"),
+    "reports": N_("Rows, with noise"),
+    "share": N_("Share of the rows"),
+    "mean": N_("Mean"),
+    "most_common": N_("Most common"),
+    "top": N_("Among the most common"),
+    "above": N_("Above the limit asked for?"),
+}
+"""The same of a table that is no survey."""
+
+_OF_NUMBERS = ("sum", "variance", "standard_deviation", "quantile")
+"""Those of a number of a table."""
 
 
 @dataclass(frozen=True)
@@ -31,6 +53,11 @@ class QuestionsByVersion:
     """What the versions of a survey asked, by their numbers."""
 
     definitions: Mapping[int, Definition]
+
+    @classmethod
+    def of_survey(cls, survey: Survey) -> "QuestionsByVersion":
+        """Those of its published versions."""
+        return cls({version.number: definition_of(version) for version in survey.versions})
 
     def question(self, name: str, covers: Covers) -> tuple[Definition, Question] | None:
         """A question as the newest of the versions that a release covers asked it; None where none did."""
@@ -55,7 +82,10 @@ def place(words: ReportWords, entry: Released, figure: Figure, asked: QuestionsB
     if figure.statistic in ("mean", "weighted_mean") and entry.item.by_stratum:
         parts = parts[:-1]  # the question is that of the whole entry
     if not parts:
-        return Text(words.gettext("All responses"))
+        return Text(words.gettext("All rows") if entry.covers.of_table else words.gettext("All responses"))
+    if figure.statistic == "quantile":
+        share = words.number(float(100 * Decimal(figure.place[-1][1])))
+        return Text(words.gettext("%(share)s %% of the rows below", share=share))
     text = between.join(part.text for part in parts)
     languages = [part.language for part in parts if part.own]
     return Text(text, own=bool(languages), language=languages[0] if languages else "")
@@ -94,6 +124,10 @@ def numbers(
             width, possible = ends[1] - ends[0], figure.within(*ends)
             found = (possible.value, possible.standard_error, possible.low, possible.high)
         return tuple(cell_texts.measure(words, number, width) for number in found)
+    if figure.statistic in _OF_NUMBERS:
+        ends = span(entry, figure, asked)
+        width = max(abs(figure.value or 1.0), 1e-6) if ends is None else width_of(figure.statistic, ends)
+        return tuple(cell_texts.measure(words, number, width) for number in found)
     if figure.statistic == "above":
         said = words.gettext("Yes") if figure.value else words.gettext("No")
         return Number(figure.value, said, "0"), *(cell_texts.real(words, number) for number in found[1:])
@@ -101,6 +135,17 @@ def numbers(
 
 
 def span(entry: Released, figure: Figure, asked: QuestionsByVersion) -> tuple[float, float] | None:
-    """What the mean of a question lies between; the question stands last, after a stratum."""
+    """What the mean of a question lies between, which stands last, after a stratum; and each number of a column."""
     found = asked.question(figure.place[-1][0], entry.covers) if figure.place else None
-    return None if found is None else value_range(found[1])
+    if found is not None:
+        return value_range(found[1])
+    low, high = entry.notes.get("lowest"), entry.notes.get("highest")
+    if not (isinstance(low, int | float) and isinstance(high, int | float)) or low == high:
+        return None
+    return float(low), float(high)
+
+
+def width_of(statistic: str, ends: tuple[float, float]) -> float:
+    """How wide the range of such a number is, as far as its decimals go; of a sum, what one row adds at most."""
+    width = ends[1] - ends[0]
+    return {"variance": width**2, "sum": max(map(abs, ends))}.get(statistic, width)

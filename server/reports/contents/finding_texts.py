@@ -134,6 +134,14 @@ def explain_combination(words: ReportWords) -> str:
     return words.gettext("Each cell says of how many of 100 both are true, at least and at most.")
 
 
+def say_rows(words: ReportWords, figure: Figure) -> str:
+    """How many rows of a table there are."""
+    if figure.high is not None and figure.high < 0:
+        return words.gettext("So few rows that noise hides their number.")
+    low, high = (max(int(end or 0), 0) for end in (figure.low, figure.high))
+    return words.gettext("%(low)s to %(high)s rows.", low=words.integer(low), high=words.integer(high))
+
+
 def say_count(words: ReportWords, figure: Figure) -> str:
     """How many responded: exactly where that is public, else between limits."""
     value = int(figure.value or 0)

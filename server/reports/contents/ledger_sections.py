@@ -16,6 +16,11 @@ NEIGHBOURS = {
     "unbounded": N_("one response added or removed"),
     "bounded": N_("one respondent answered something else, by the same link and at the same time"),
 }
+OF_TABLES = {
+    "unbounded": N_("all that one person adds to the table"),
+    "bounded": N_("what one row of the table says"),
+}
+"""The same of a table that is no survey."""
 
 
 def describe_ledger(words: ReportWords, book: Ledger, *, names: bool) -> Iterator[Block]:

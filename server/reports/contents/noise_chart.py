@@ -1,41 +1,146 @@
-"""The distribution of the noise of a release, drawn: from its mechanism alone, never from what was counted."""
+"""What chance does in a release, drawn: from its mechanism alone, never from what was counted."""
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 
+from server.inputs import N_
 from server.output import charts
+from server.output.charts import Axis, PlottedCurve
 from server.output.documents import Chart
-from server.releases.noisy_cells import Noise
+from server.releases.noise_shapes import AddedNoise, NoiseShape
+from server.releases.plans.items import ItemKind
 from server.reports.report_words import ReportWords
 
 _SHOWN = 0.998
 """Of the draws, how many lie within the drawing at least."""
 _MOST_POINTS = 241
 """Of a line, 0 in the middle: noise may reach further than there is room for each number."""
+_TIMES = (50, 10, 1)
+"""Of 100: how often an option is chosen at most that is so far behind as is said."""
+_HINTS = {
+    ItemKind.QUANTILES: N_(
+        "Which number is chosen depends on the rows, so its chances cannot be shown without telling of them. This can: "
+        "for each 100 times that a number in the right place is chosen, one with so many rows too many below or above "
+        "it is chosen at most so often, whatever the rows say."
+    ),
+    ItemKind.TOP: N_(
+        "Which answers are chosen depends on what was answered, so their chances cannot be shown without telling of "
+        "it. This can: for each 100 times that the most common answers are chosen, the same with another in place of "
+        "one of them, so many people behind it, are chosen at most so often, whatever was answered."
+    ),
+    ItemKind.MOST_COMMON: N_(
+        "Which answer is chosen depends on what was answered, so its chances cannot be shown without telling of it. "
+        "This can: for each 100 times that the most common answer is chosen, one that is so many people behind is "
+        "chosen at most so often, whatever was answered."
+    ),
+}
+_ADDED = N_(
+    "This much is added to each number of people or reports, by chance alone; it is the same whatever was answered."
+)
+_UNTOLD = {
+    ItemKind.EXCEEDING: N_(
+        "Noise is drawn once for the limit and anew for each comparison. How the comparisons come out depends on what "
+        "was answered, and no curve can show it without telling of that."
+    ),
+    ItemKind.VARIANCE: N_(
+        "Three sums get noise, and the variance follows from them. What their noise does to it depends on the sums "
+        "themselves, and no curve can show it without telling of them."
+    ),
+    ItemKind.MEAN: N_(
+        "A sum and a number of rows get noise, and the mean follows from them. What their noise does to it depends on "
+        "both, and no curve can show it without telling of them."
+    ),
+}
+"""Where there is no one noise that is added to what is told."""
+_UNTOLD[ItemKind.SEARCH] = _UNTOLD[ItemKind.EXCEEDING]
 
 
-def draw_noise(words: ReportWords, noise: Noise, confidence: float) -> Chart:
-    """Chances of each amount of noise, and between which limits it lies how often."""
+@dataclass(frozen=True)
+class ShownNoise:
+    """What chance does: in words, and drawn where that can be done without telling what was answered."""
+
+    said: str
+    chart: Chart | None = None
+
+
+def show_noise(
+    words: ReportWords, kind: ItemKind, shape: NoiseShape | None, confidence: float
+) -> ShownNoise | None:
+    """Of an item; None of what gets no noise, or of which it was not noted."""
     _ = words.gettext
+    if shape is None:
+        return ShownNoise(_(_UNTOLD[kind])) if kind in _UNTOLD else None
+    if isinstance(shape, AddedNoise):
+        said = _("This much is added to the sum, by chance alone; it is the same whatever the rows say.")
+        if kind != ItemKind.SUM:
+            said = _(_ADDED)
+        if shape.fitted:
+            said += " " + _("Then the numbers are made to add up, which takes some of it away.")
+        return ShownNoise(said, draw_noise(words, shape, confidence))
+    return ShownNoise(_(_HINTS[kind]), _draw_odds(words, kind, shape.rate))
+
+
+def draw_noise(words: ReportWords, shape: AddedNoise, confidence: float) -> Chart:
+    """Chances of each amount of noise, and between which limits it lies how often."""
+    _, noise = words.gettext, shape.noise
     half = noise.reach(confidence)
     reach = max(noise.reach(max(confidence, _SHOWN)), half + 1)
     amounts = np.unique(np.rint(np.linspace(-reach, reach, _MOST_POINTS)).astype(np.int64))
     chances = dict(zip(amounts.tolist(), noise.chances(amounts).tolist(), strict=True))
-    spread = math.sqrt(noise.variance)
+
+    def label(number: float) -> str:
+        return (
+            words.integer(int(number))
+            if shape.unit == 1
+            else words.number(float(f"{number * shape.unit:.12g}"))
+        )
+
+    spread = math.sqrt(noise.variance) * shape.unit
     said = [
         _(
             "In %(confidence)s of 100 such draws or more, the noise lies between %(low)s and %(high)s",
             confidence=words.level(confidence),
-            low=words.integer(-half),
-            high=words.integer(half),
+            low=label(-half),
+            high=label(half),
         ),
         _("its typical size (standard deviation) is %(size)s", size=words.number(float(f"{spread:.3g}"))),
-        _(
-            "in %(share)s of 100 draws it is 0",
-            share=words.percent(chances[0]).removesuffix("\N{NO-BREAK SPACE}%"),
-        ),
     ]
+    share = words.percent(chances[0]).removesuffix("\N{NO-BREAK SPACE}%")
+    said.append(_("in %(share)s of 100 draws it is 0", share=share))
     title = _("How likely each amount of noise is")
-    made = charts.chance_bars(title, chances, half, lambda number: words.integer(int(number)), said)
+    made = charts.chance_bars(title, chances, half, label, said)
+    return Chart(made.svg, title, "; ".join(said) + ".")
+
+
+def _draw_odds(words: ReportWords, kind: ItemKind, rate: float) -> Chart:
+    """How often an option is chosen that falls short by so many people or rows, for each 100 times that the best is."""
+    _ = words.gettext
+    rows = kind == ItemKind.QUANTILES
+    title = (
+        _("Of 100 times, how often a number is chosen that is so many rows off, at most")
+        if rows
+        else _("Of 100 times, how often an answer is chosen that is so many people behind, at most")
+    )
+    template = (
+        N_("%(number)s rows off: at most %(times)s of 100")
+        if rows
+        else N_("%(number)s people behind: at most %(times)s of 100")
+    )
+    far = [math.ceil(math.log(100 / times) / rate) for times in _TIMES]
+    said = [
+        _(template, number=words.integer(number), times=times)
+        for number, times in zip(far, _TIMES, strict=True)
+    ]
+    end = far[-1]
+    points = [(x, 100 * math.exp(-rate * x)) for x in np.linspace(0, end, 121).tolist()]
+    marks = tuple(dict.fromkeys((0, far[0], far[1], end)))
+    across = Axis(0, end, 0, end, marks, marks)
+    up = Axis(0, 100, 0, 100, (0, 50, 100), (0, 50, 100))
+
+    def label(number: float) -> str:
+        return words.integer(round(number))
+
+    made = charts.curves(title, said, [PlottedCurve("", points)], (across, label), (up, label))
     return Chart(made.svg, title, "; ".join(said) + ".")

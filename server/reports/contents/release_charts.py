@@ -3,26 +3,36 @@
 from collections.abc import Iterator, Sequence
 
 from server.output import charts
-from server.output.charts import PlottedEstimate, PlottedGroup
+from server.output.charts import PlottedEstimate, PlottedGroup, TableCell
 from server.output.documents import Chart, Plot
 from server.releases import OWN_LINK, Figure, Released
 from server.releases.plans.plan_reader import ItemKind
 from server.reports.contents.chosen_charts import draw_choices, draw_count
 from server.reports.contents.estimate_sections import MOST_DRAWN, MOST_ROWS, PERCENT, percent_label
-from server.reports.contents.figures import QuestionsByVersion, numbers, part, place, span
+from server.reports.contents.figures import QuestionsByVersion, numbers, part, span
+from server.reports.contents.number_charts import draw_numbers, plot_figure
 from server.reports.report_words import ReportWords
 
 
 def draw_entry(words: ReportWords, entry: Released, asked: QuestionsByVersion) -> Iterator[Chart]:
     """The charts of an entry."""
-    shares = [figure for figure in entry.figures if figure.statistic == "share" and figure.low is not None]
-    if entry.item.kind == ItemKind.TABLE and shares:
-        yield from _heat_map(words, entry, asked, shares)
-    elif shares:
-        yield from _intervals(words, entry, asked, shares)
+    for statistic in ("weighted_share", "share"):
+        shares = [
+            figure for figure in entry.figures if figure.statistic == statistic and figure.low is not None
+        ]
+        crossed = [figure for figure in shares if len(figure.place) > 1]
+        drawn = entry.item.kind == ItemKind.TABLE and statistic == "share"
+        table = _draw_table(words, entry, asked, crossed) if drawn else None
+        if table is not None:
+            yield table
+        elif len(crossed) <= MOST_DRAWN:
+            yield from _intervals(words, entry, asked, shares)
+        else:  # what each answer has by itself
+            yield from _intervals(words, entry, asked, [one for one in shares if len(one.place) == 1])
     if entry.item.kind == ItemKind.HIERARCHY:
         yield from draw_tree(words, entry)
     yield from _means(words, entry, asked)
+    yield from draw_numbers(words, entry, asked)
     if entry.item.kind == ItemKind.COUNT:
         yield from draw_count(words, entry, asked)
     yield from draw_choices(words, entry, asked)
@@ -31,24 +41,19 @@ def draw_entry(words: ReportWords, entry: Released, asked: QuestionsByVersion) -
 def _intervals(
     words: ReportWords, entry: Released, asked: QuestionsByVersion, shares: Sequence[Figure]
 ) -> Iterator[Chart]:
-    _ = words.gettext
-    rows = []
-    for figure in shares:
-        assert figure.low is not None
-        assert figure.high is not None
-        rows.append(
-            PlottedEstimate(
-                place(words, entry, figure, asked).text,
-                _said(words, entry, figure, asked),
-                figure.value,
-                (figure.low, figure.high),
-            )
-        )
+    _, confidence = words.gettext, words.level(entry.confidence)
+    if not shares:
+        return
+    rows = [plot_figure(words, entry, figure, asked) for figure in shares]
     axis = charts.share_axis([row.interval for row in rows if row.interval is not None])
     draw = charts.histogram if entry.item.kind == ItemKind.HISTOGRAM else charts.estimates
-    caption = _(
-        "Estimated shares, not weighted, with %(confidence)s %% intervals",
-        confidence=words.level(entry.confidence),
+    caption = (
+        _("Estimated shares, not weighted, with %(confidence)s %% intervals", confidence=confidence)
+        if shares[0].statistic == "share"
+        else _(
+            "Estimated shares, weighted by population, with %(confidence)s %% intervals",
+            confidence=confidence,
+        )
     )
     for first in range(0, len(rows), MOST_ROWS):
         shown = tuple(rows[first : first + MOST_ROWS])
@@ -73,13 +78,7 @@ def _means_of(
             figure = figure.within(*ends)  # as it is printed
         if ends is not None and figure.low is not None and figure.high is not None:
             least, most = ends
-            row = PlottedEstimate(
-                place(words, entry, figure, asked).text,
-                _said(words, entry, figure, asked),
-                figure.value,
-                (figure.low, figure.high),
-            )
-            rows.append(row)
+            rows.append(plot_figure(words, entry, figure, asked))
     for first in range(0, len(rows), MOST_ROWS):
         shown = rows[first : first + MOST_ROWS]
         _, confidence = words.gettext, words.level(entry.confidence)
@@ -93,33 +92,43 @@ def _means_of(
         yield Chart(made.svg, caption, made.alternative)
 
 
-def _said(words: ReportWords, entry: Released, figure: Figure, asked: QuestionsByVersion) -> str:
-    """An estimate with its interval, in words."""
-    value, _error, low, high = (cell.text for cell in numbers(words, entry, figure, asked))
-    return words.gettext("%(estimate)s (%(low)s to %(high)s)", estimate=value, low=low, high=high)
-
-
-def _heat_map(
+def _draw_table(
     words: ReportWords, entry: Released, asked: QuestionsByVersion, shares: Sequence[Figure]
-) -> Iterator[Chart]:
-    """Of two variables, if every pair is there."""
+) -> Chart | None:
+    """Of two variables, if every pair is there: with intervals, where the columns have room for them."""
     found = {figure.place: figure for figure in shares if len(figure.place) == 2}
-    rows = list(dict.fromkeys(first for first, _second in found))
-    columns = list(dict.fromkeys(second for _first, second in found))
-    if not found or any((row, column) not in found for row in rows for column in columns):
-        return
-    table = [
-        [(value if (value := found[row, column].value) is not None else 0.0) for column in columns]
-        for row in rows
-    ]
-    caption = words.gettext("Joint table, not weighted, the darker the larger")
-    made = charts.heat_map(
-        caption,
-        [part(words, entry, row, asked).text for row in rows],
-        [part(words, entry, column, asked).text for column in columns],
-        [[(value, words.percent(value)) for value in line] for line in table],
+    rows, columns = (list(dict.fromkeys(pair[side] for pair in found)) for side in (0, 1))
+    if not found or len(found) != len(shares) or len(found) != len(rows) * len(columns):
+        return None
+    names = {pair: part(words, entry, pair, asked).text for pair in (*rows, *columns)}
+    if len(columns) > len(rows) and not charts.fits_columns([names[pair] for pair in columns]):
+        rows, columns = columns, rows
+        found = {(second, first): figure for (first, second), figure in found.items()}
+    heads = [names[pair] for pair in rows], [names[pair] for pair in columns]
+    if not charts.fits_columns(heads[1]):
+        caption = words.gettext("Joint table, not weighted, the darker the larger")
+        shades = [[found[row, column].value or 0.0 for column in columns] for row in rows]
+        made = charts.heat_map(
+            caption, *heads, [[(value, words.percent(value)) for value in line] for line in shades]
+        )
+        return Chart(made.svg, caption, made.alternative)
+    caption = words.gettext(
+        "Joint table, not weighted, with %(confidence)s %% intervals, the darker the larger",
+        confidence=words.level(entry.confidence),
     )
-    yield Chart(made.svg, caption, made.alternative)
+    cells = [[_fill_cell(words, entry, found[row, column], asked) for column in columns] for row in rows]
+    made = charts.share_table(caption, (), *heads, cells)
+    return Chart(made.svg, caption, made.alternative)
+
+
+def _fill_cell(words: ReportWords, entry: Released, figure: Figure, asked: QuestionsByVersion) -> TableCell:
+    value, _error, low, high = (cell.text for cell in numbers(words, entry, figure, asked))
+    shade = min(max(figure.value or 0.0, 0.0), 1.0)  # one that is impossible must not pale all the others
+    return TableCell(shade, value, f"{_bare(low)}–{_bare(high)}")
+
+
+def _bare(percent: str) -> str:
+    return percent.removesuffix("\N{NO-BREAK SPACE}%")
 
 
 def draw_tree(words: ReportWords, entry: Released) -> Iterator[Chart]:
@@ -132,7 +141,14 @@ def draw_tree(words: ReportWords, entry: Released) -> Iterator[Chart]:
     fitted = [figure for figure in counts if figure.statistic == "fitted"] or counts
     branches = [_branch(words, figure) for figure in _downwards(fitted)]
     if 1 < len(branches) <= MOST_DRAWN:
-        caption = words.gettext("Respondents by stratum, made to add up")
+        caption = (
+            words.gettext("Respondents by stratum, made to add up")
+            if all(branch.interval is None for branch in branches)
+            else words.gettext(
+                "Respondents by stratum, made to add up, with %(confidence)s %% intervals",
+                confidence=words.level(entry.confidence),
+            )
+        )
         made = charts.tree(caption, branches)
         yield Chart(made.svg, caption, made.alternative)
 
@@ -160,4 +176,8 @@ def _branch(words: ReportWords, figure: Figure) -> PlottedGroup:
         else words.gettext("All strata")
     )
     value = int(figure.value or 0)
-    return PlottedGroup(len(names), label, words.integer(value), value)
+    if figure.low is None or figure.high is None:
+        return PlottedGroup(len(names), label, words.integer(value), value)
+    low, high = int(figure.low), int(figure.high)
+    limits = words.gettext("%(low)s to %(high)s", low=words.integer(low), high=words.integer(high))
+    return PlottedGroup(len(names), label, words.integer(value), value, (low, high), limits)

@@ -3,13 +3,15 @@
 from collections.abc import Iterator, Sequence
 from datetime import date
 
-from server.output.documents import Block, Cell, Facts, Paragraph, Section, Table, Text
+from server.output.documents import Block, Cell, Facts, FindingBlock, Paragraph, Section, Table, Text
 from server.releases import Released
 from server.releases.plans.plan_reader import ItemKind
 from server.reports.contents import cell_texts
-from server.reports.contents.figures import STATISTICS, QuestionsByVersion, numbers, place
-from server.reports.contents.ledger_sections import NEIGHBOURS, WORDS, describe_coverage, mechanism
+from server.reports.contents.column_texts import word_condition
+from server.reports.contents.figures import OF_ROWS, STATISTICS, QuestionsByVersion, numbers, place
+from server.reports.contents.ledger_sections import NEIGHBOURS, OF_TABLES, WORDS, describe_coverage, mechanism
 from server.reports.contents.release_charts import draw_entry
+from server.reports.contents.release_sentences import say_entry
 from server.reports.report_words import ReportWords
 
 
@@ -18,10 +20,15 @@ def sections(
 ) -> Iterator[Section]:
     """A section for each entry of the ledger."""
     for entry in released:
-        title = words.gettext(
-            "%(entry)s. %(what)s", entry=entry.entry, what=words.macro(WORDS, "kind_name", entry.item)
-        )
-        yield Section(f"entry-{entry.entry}", Text(title), tuple(_blocks(words, entry, asked)))
+        title = Text(name_entry(words, entry))
+        yield Section(f"entry-{entry.entry}", title, tuple(_blocks(words, entry, asked)))
+
+
+def name_entry(words: ReportWords, entry: Released) -> str:
+    """An entry's number, and what it is."""
+    of_rows = entry.covers.of_table and entry.item.kind == ItemKind.COUNT
+    what = words.gettext("Number of rows") if of_rows else words.macro(WORDS, "kind_name", entry.item)
+    return words.gettext("%(entry)s. %(what)s", entry=entry.entry, what=what)
 
 
 def _blocks(words: ReportWords, entry: Released, asked: QuestionsByVersion) -> Iterator[Block]:
@@ -33,10 +40,18 @@ def _blocks(words: ReportWords, entry: Released, asked: QuestionsByVersion) -> I
     for name in entry.item.questions:
         found = asked.question(name, entry.covers)
         facts.append(
-            (_("Question"), Text(name, code=True) if found is None else cell_texts.quote_question(*found))
+            (_("Column"), Text(name, code=True))
+            if entry.covers.of_table
+            else (
+                _("Question"),
+                Text(name, code=True) if found is None else cell_texts.quote_question(*found),
+            )
         )
     if entry.item.stratum:
         facts.append((_("Stratum"), Text(" > ".join(entry.item.stratum), own=True)))
+    if entry.item.where:
+        conditions = "; ".join(map(word_condition, entry.item.where))
+        facts.append((_("Only rows where"), Text(conditions, code=True)))
     if entry.item.share is not None:
         facts.append((_("Limit"), cell_texts.share(words, float(entry.item.share))))
     if entry.item.limit is not None:
@@ -56,14 +71,35 @@ def _blocks(words: ReportWords, entry: Released, asked: QuestionsByVersion) -> I
     if entry.delta:
         facts.append((_("Failure probability, δ"), cell_texts.format_delta(words, entry.delta)))
     facts += [
-        (_("What it hides"), Text(_(NEIGHBOURS[entry.neighbours]))),
-        (_("Responses covered"), Text(describe_coverage(words, entry.covers))),
+        (_("What it hides"), Text(_((OF_TABLES if entry.covers.of_table else NEIGHBOURS)[entry.neighbours]))),
+        _describe_rows(words, entry),
     ]
     facts += weighted_by(words, entry)
     yield Facts(tuple(facts))
+    yield from show_found(words, entry, asked)
     if entry.figures:
         yield _table(words, entry, asked)
-    yield from draw_entry(words, entry, asked)
+
+
+def show_found(words: ReportWords, entry: Released, asked: QuestionsByVersion) -> Iterator[FindingBlock]:
+    """What an entry found: its sentences, its charts beside the first of them."""
+    said, drawn = say_entry(words, entry, asked), tuple(draw_entry(words, entry, asked))
+    if not said and drawn:
+        said = (("", ""),)
+    for number, (sentence, meaning) in enumerate(said):
+        yield FindingBlock(sentence, meaning, charts=() if number else drawn)
+
+
+def _describe_rows(words: ReportWords, entry: Released) -> tuple[str, Cell]:
+    """What was counted."""
+    _, about = words.gettext, entry.covers
+    if not about.of_table:
+        return _("Responses covered"), Text(describe_coverage(words, about))
+    day = words.day(about.until)
+    if about.respondents is None:
+        return _("Rows covered"), Text(_("those of the table on %(day)s", day=day))
+    rows = words.integer(about.respondents)
+    return _("Rows covered"), Text(_("%(rows)s, those of the table on %(day)s", rows=rows, day=day))
 
 
 def _describe_declared(words: ReportWords, entry: Released) -> Iterator[Block]:
@@ -99,7 +135,7 @@ def _table(words: ReportWords, entry: Released, asked: QuestionsByVersion) -> Ta
     rows = tuple(
         (
             place(words, entry, figure, asked),
-            Text(_(STATISTICS[figure.statistic])),
+            Text(_((OF_ROWS if entry.covers.of_table else STATISTICS)[figure.statistic])),
             *(numbers(words, entry, figure, asked) if numbered else ()),
         )
         for figure in entry.figures

@@ -11,7 +11,7 @@ from flask_babel import get_locale, gettext
 
 from server import releases
 from server.inputs import N_, InputError, Problem, number_or_text, refuse, shorten_value
-from server.output.documents import Chart, Section, rows
+from server.output.documents import Section, rows
 from server.people.change_log import Action
 from server.privacy.planning import belief_after_report
 from server.releases import Shuffling
@@ -21,7 +21,7 @@ from server.releases.plans.plan_reader import ItemKind
 from server.releases.report_links import current_link, make_link, revoke_link
 from server.releases.values import Ledger, Released
 from server.reports.contents.figures import QuestionsByVersion
-from server.reports.contents.noise_chart import draw_noise
+from server.reports.contents.noise_chart import ShownNoise, show_noise
 from server.reports.contents.release_sections import sections
 from server.reports.report_words import ReportWords
 from server.store.models import Role, Survey
@@ -119,7 +119,7 @@ def one(survey: Survey, number: str) -> ResponseReturnValue:
         asked=questions_of(survey),
         language=surveys.draft_document(survey)["language"],
         sections=_sections(survey, found[0]),
-        draw_noise=_draw_noise,
+        show_noise=_show_noise,
         rows=rows,
         said=request.args.get("said", ""),
     )
@@ -190,16 +190,14 @@ def _made(ledger: Ledger) -> list[Made]:
 
 def _sections(survey: Survey, made: Made) -> list[Section]:
     """The numbers of a release, as every report has them."""
-    asked = QuestionsByVersion(
-        {version.number: surveys.definition_of(version) for version in survey.versions}
-    )
+    asked = QuestionsByVersion.of_survey(survey)
     return list(sections(ReportWords(str(get_locale())), made.entries, asked))
 
 
-def _draw_noise(entry: Released) -> Chart | None:
-    """The noise that was added to each number of an entry; None where it is not one and the same."""
-    noise = read_noise(entry)
-    return None if noise is None else draw_noise(ReportWords(str(get_locale())), noise, entry.confidence)
+def _show_noise(entry: Released) -> ShownNoise | None:
+    """What chance did in an entry."""
+    words = ReportWords(str(get_locale()))
+    return show_noise(words, entry.item.kind, read_noise(entry), entry.confidence)
 
 
 def _rename_fields(error: InputError) -> InputError:

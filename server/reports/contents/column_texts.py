@@ -1,0 +1,139 @@
+"""What releases from a table found, in words: no sentence says more than the noise allows."""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from decimal import Decimal
+
+from server.output.formatting import count_measured
+from server.releases import STRATUM, Figure, Released
+from server.releases.plans.row_conditions import RowCondition
+from server.releases.table_columns import EMPTY
+from server.reports.contents import finding_texts
+from server.reports.contents.figures import QuestionsByVersion, numbers, part, span, width_of
+from server.reports.contents.finding_values import find_highest, range_of_mean, range_of_share
+from server.reports.report_words import ReportWords
+
+_SIGNS = {"equal": "=", "in": "in", "at_least": ">=", "more_than": ">", "at_most": "<=", "less_than": "<"}
+
+Said = tuple[str, str]
+"""What was found, and what that means."""
+
+
+@dataclass(frozen=True)
+class _Column:
+    """As the sentences of a mean ask for a question: a column has no unit of its own."""
+
+    unit: str = ""
+
+
+def word_condition(condition: RowCondition) -> str:
+    """A condition on one line."""
+    values = ", ".join(value or EMPTY for value in condition.values)
+    return f"{condition.column} {_SIGNS[condition.test]} {values}"
+
+
+def say_columns(words: ReportWords, entry: Released, asked: QuestionsByVersion) -> Iterator[Said]:
+    """The sentences of an entry about columns of a table."""
+    of = {figure.statistic: figure for figure in entry.figures}
+    if "sum" in of:
+        yield _say_sum(words, entry, of["sum"], asked)
+    elif "variance" in of:
+        yield _say_spread(words, entry, of["variance"], of["standard_deviation"], asked)
+    elif "quantile" in of:
+        yield _say_quantiles(words, entry, asked)
+    elif "mean" in of:
+        yield _say_mean(words, entry, of["mean"], asked)
+    else:
+        yield from _say_shares(words, entry, asked)
+
+
+def _say_sum(words: ReportWords, entry: Released, figure: Figure, asked: QuestionsByVersion) -> Said:
+    low, high = _word_limits(words, entry, figure, asked)
+    value = numbers(words, entry, figure, asked)[0].text
+    return (
+        words.gettext("The sum is %(low)s to %(high)s.", low=low, high=high),
+        words.gettext("Best guess: %(guess)s.", guess=value),
+    )
+
+
+def _word_limits(
+    words: ReportWords, entry: Released, figure: Figure, asked: QuestionsByVersion
+) -> tuple[str, str]:
+    """An interval as its chart has it, but rounded outwards: no sentence is more exact than the interval."""
+    ends = span(entry, figure, asked)
+    assert ends is not None  # it is of a number
+    assert figure.low is not None
+    assert figure.high is not None
+    width = width_of(figure.statistic, ends)
+    step = 10.0 ** -count_measured(width)
+    low, high = math.floor(figure.low / step) * step, math.ceil(figure.high / step) * step
+    return words.measure(low, width), words.measure(high, width)
+
+
+def _say_spread(
+    words: ReportWords, entry: Released, variance: Figure, deviation: Figure, asked: QuestionsByVersion
+) -> Said:
+    _ = words.gettext
+    low, high = _word_limits(words, entry, deviation, asked)
+    least, most = _word_limits(words, entry, variance, asked)
+    parts = [_("Its square, the variance, is %(low)s to %(high)s.", low=least, high=most)]
+    if deviation.value is not None:
+        guess = numbers(words, entry, deviation, asked)[0].text
+        parts.insert(0, _("Best guess: %(guess)s.", guess=guess))
+    return _("The standard deviation is %(low)s to %(high)s.", low=low, high=high), " ".join(parts)
+
+
+def _say_quantiles(words: ReportWords, entry: Released, asked: QuestionsByVersion) -> Said:
+    """One after the other; how far off they may be is known in rows alone, and said of the worst."""
+    _ = words.gettext
+    found = []
+    for figure in entry.figures:
+        number = numbers(words, entry, figure, asked)[0].text
+        share = words.number(float(100 * Decimal(figure.place[-1][1])))
+        found.append(_("%(share)s %% below %(number)s", share=share, number=number))
+    off = max(float(entry.notes[f"rows_off_{figure.place[-1][1]}"]) for figure in entry.figures)
+    return (
+        _("So many of the rows lie below these numbers: %(numbers)s.", numbers="; ".join(found)),
+        _(
+            "Chance had a part in the choice. In %(confidence)s of 100 such choices or more, at most %(rows)s rows too "
+            "many lie below such a number, or above it.",
+            confidence=words.level(entry.confidence),
+            rows=words.integer(math.ceil(off)),
+        ),
+    )
+
+
+def _say_mean(words: ReportWords, entry: Released, figure: Figure, asked: QuestionsByVersion) -> Said:
+    ends = span(entry, figure, asked)
+    if ends is None or figure.low is None or figure.high is None:
+        return "", ""
+    found = range_of_mean(part(words, entry, figure.place[-1], asked), figure, ends)
+    sentence = words.macro(finding_texts.SENTENCES, "mean_range", _Column(), found)
+    guess = (
+        ""
+        if found.guess is None
+        else words.gettext("Best guess: %(guess)s.", guess=words.number(found.guess))
+    )
+    return sentence, guess
+
+
+def _say_shares(words: ReportWords, entry: Released, asked: QuestionsByVersion) -> Iterator[Said]:
+    """Of each column by itself; what places have is a table, of which no sentence tells."""
+    alone: dict[str, list[Figure]] = {}
+    for figure in entry.figures:
+        known = figure.statistic == "share" and figure.low is not None and len(figure.place) == 1
+        if known and figure.place[0][0] != STRATUM:
+            alone.setdefault(figure.place[0][0], []).append(figure)
+    for name, figures in alone.items():
+        of = f"{name} – " if len(alone) > 1 else ""
+        ranges = [range_of_share(part(words, entry, figure.place[0], asked), figure) for figure in figures]
+        if len(ranges) == 1:
+            (only,) = ranges
+            yield of + finding_texts.say_share(words, only), finding_texts.explain_share(words, only, False)
+        else:
+            highest = find_highest(ranges)
+            yield (
+                of + finding_texts.say_answers(words, highest),
+                finding_texts.explain_answers(words, ranges, highest, False),
+            )

@@ -1,0 +1,30 @@
+"""What each entry of a ledger found, in the same words on pages, in reports and on the command line."""
+
+from server.releases import Released
+from server.releases.plans.items import ItemKind
+from server.reports.contents import finding_texts
+from server.reports.contents.column_texts import Said, say_columns
+from server.reports.contents.figures import QuestionsByVersion
+from server.reports.contents.finding_reader import read_entry
+from server.reports.contents.finding_values import ReleaseFinding
+from server.reports.report_words import ReportWords
+
+
+def say_entry(words: ReportWords, entry: Released, asked: QuestionsByVersion) -> tuple[Said, ...]:
+    """Its sentences, each with what it means; none where nothing was found, or where only a table tells it."""
+    if entry.item.kind in (ItemKind.COUNT, ItemKind.HIERARCHY) and entry.total is not None:
+        say = finding_texts.say_rows if entry.covers.of_table else finding_texts.say_count
+        return ((say(words, entry.total), finding_texts.explain_count(words)),)
+    # What several questions say together comes first: its figure stands beside it.
+    findings = sorted(read_entry(words, entry, asked), key=lambda finding: -len(finding.questions))
+    found = [(_name_question(entry, finding), finding.meaning) for finding in findings]
+    if entry.covers.of_table:
+        found += say_columns(words, entry, asked)
+    return tuple(said for said in found if said[0])
+
+
+def _name_question(entry: Released, finding: ReleaseFinding) -> str:
+    """The sentence; of one question among several also which."""
+    if len(entry.item.questions) > 1 and len(finding.asked) == 1:
+        return f"{finding.asked[0].text} – {finding.sentence}"
+    return finding.sentence
