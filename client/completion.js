@@ -58,9 +58,10 @@ async function fill(section, held) {
     shown.textContent = code.match(/.{4}/g).join('-');
     status.textContent = '';
     button.hidden = false;
-  } catch ({ status: refused }) {
-    if ([404, 410].includes(refused)) remove(); // for good; what is kept would still tell the receipt
-    status.textContent = status.dataset.late;
+  } catch ({ status: refused, field }) {
+    const keyless = field === 'key'; // it may be found again: loaded again, the page asks once more
+    if ([404, 410].includes(refused) && !keyless) remove(); // for good; what is kept would still tell the receipt
+    status.textContent = status.dataset[keyless ? 'keyless' : 'late'];
     return;
   }
   button.addEventListener('click', async () => {

@@ -83,7 +83,7 @@ way.admit = (part) => {
     else if (way.holdsTicket?.()) {
       card.replaceChildren(way.showTicket());
       card.querySelector('h2').focus();
-    } else if (way.buy) said.textContent = dataset.unbought;
+    } else if (way.buy) said.textContent = dataset[field === 'key' ? 'keyless' : 'unbought'];
     else {
       admitted = asked;
       start.click();
@@ -139,7 +139,8 @@ way.readmit = (error, body, asked) => {
       const { ticket } = JSON.parse(body);
       const { status, field } = await way.buy(other, ticket);
       if (!way.holdsTicket()) {
-        complain(field === 'invitation' && status === 409 ? 'used' : field === 'invitation' ? 'unknown' : 'unbought');
+        const why = field === 'invitation' ? (status === 409 ? 'used' : 'unknown') : field === 'key' ? 'keyless' : 'unbought';
+        complain(why);
         return;
       }
     }

@@ -183,6 +183,16 @@ BAD = {
         422,
         "offline: must be left out where codes buy tickets",
     ),
+    "tickets without their keys": (
+        also_stated({"state": "open", "by_invitation": True, "tickets": True}),
+        422,
+        "tickets: must be left out of an open survey",
+    ),
+    "completion codes without their key": (
+        also_stated({"state": "open", "completions": True}),
+        422,
+        "completions: must be left out of an open survey",
+    ),
     "a tablet that checks codes": (
         also_stated({"by_invitation": True, "tablet": True}),
         422,

@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
+from flask import Flask
 from flask.testing import FlaskClient
 
 from server.collect import checked_codes, responses
@@ -44,7 +45,7 @@ def check(database_url: str, survey: Published, *codes: str) -> list[str]:
     with writing(database_url) as session:
         found = surveys.find_link(session, survey.slug)
         assert found is not None
-        return [str(each.verdict) for each in checked_codes.check_codes(session, found[0], codes)]
+        return [str(each.verdict) for each in completion_claims.check_codes(session, found[0], codes)]
 
 
 def test_who_finishes_gets_a_code_that_is_good_once(database_url: str) -> None:
@@ -127,7 +128,7 @@ def test_made_up_codes_and_those_of_other_surveys_are_none(database_url: str) ->
         check(database_url, plain, code)
     for codes in ((), (code,) * (checked_codes.MOST_AT_ONCE + 1)):
         with pytest.raises(InputError, match="from 1 to 2000"):
-            check(database_url, survey, *codes)
+            checked_codes.check_number(codes)
 
 
 def test_the_operator_cannot_link_and_the_twin_that_does_not_blind_is_caught(database_url: str) -> None:
@@ -203,6 +204,18 @@ def test_the_page_checks_and_the_file_has_what_was_good(signed_in: FlaskClient, 
     assert "checked completion codes: 2 were good" in signed_in.get(f"/manage/surveys/{survey.slug}/log").text
     plain = factories.publish(database_url)
     assert "gives no codes" in signed_in.get(f"/manage/surveys/{plain.slug}/completions").text
+
+
+def test_nobody_waits_to_write_while_codes_are_checked(
+    app: Flask, signed_in: FlaskClient, database_url: str
+) -> None:
+    """Two thousand codes take seconds; what is asked of the database before and after takes none."""
+    survey = publish(database_url)
+    codes = [finish(database_url, survey) for _ in range(2)]
+    with completion_claims.noting_connections(app.extensions["moneda.engine"]) as used:
+        page = signed_in.post(f"/manage/surveys/{survey.slug}/completions", data={"codes": " ".join(codes)})
+    assert page.text.count("good, for the first time") == 3
+    assert used == [0, 0]
 
 
 def test_the_command_says_which_are_good(database_url: str) -> None:
@@ -324,7 +337,7 @@ def test_a_copy_has_a_key_of_its_own_and_an_archive_none(database_url: str, tmp_
         assert found is not None
         assert found.completions
         with pytest.raises(InputError, match="here is no key"):
-            checked_codes.check_codes(session, found, [code])
+            completion_claims.check_codes(session, found, [code])
     assert check(database_url, survey, code) == ["good"]
 
 

@@ -53,7 +53,8 @@ def test_the_comparison_sees_doors_that_are_never_read_again(
     def say_that_nothing_changed(_connection: object, ids: Sequence[int]) -> dict[int, int]:
         return dict.fromkeys(ids, 1)
 
-    monkeypatch.setattr("server.collect.responses.open_links.read_revisions", say_that_nothing_changed)
+    for read in ("read_revisions", "lock_surveys"):
+        monkeypatch.setattr(f"server.collect.responses.open_links.{read}", say_that_nothing_changed)
     assert sum(_count_differences(database_url, seed) for seed in range(3)) > 0
 
 

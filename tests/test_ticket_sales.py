@@ -170,7 +170,8 @@ def test_a_key_that_is_lost_sells_nothing_and_what_was_bought_is_taken(
     assert sold.status_code == 200
     (tmp_path / "secrets.key").unlink()
     refused = ask(client, survey.slug, other, draw(blinded.modulus))
-    assert (refused.status_code, refused.json and refused.json["error"]["field"]) == (503, "ticket")
+    assert (refused.status_code, refused.json and refused.json["error"]["field"]) == (410, "key")
+    assert "Retry-After" not in refused.headers  # asking again does not help
     assert sold.json is not None
     ticket = blinded.finish(read_text(sold.json["signature"]))
     assert client.post(survey.url, json=survey.response(ticket=ticket)).status_code == 201

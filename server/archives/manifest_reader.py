@@ -93,6 +93,10 @@ def _check_settings(document: Document) -> None:
     turned = {name: name in document for name in ("by_invitation", *SWITCHES)}
     if problems := list(find_problems(turned, turned, published=False)):
         raise InputError(422, problems)
+    if (
+        document["state"] == State.OPEN
+    ):  # a draft gets keys of its own, and once it is closed nothing is signed
+        _check_keyless(document)
     check_order(Retention(*(document.get(field) for field in KEPT_FIELDS)))
     for field in ("opens_at", "closes_at", "closed_at"):
         if field in document:
@@ -101,6 +105,16 @@ def _check_settings(document: Document) -> None:
     if "opens_at" in document and "closes_at" in document and document["opens_at"] >= document["closes_at"]:
         template = N_("must be after %(limit)s; it is %(value)s")
         raise refuse(422, "closes_at", template, limit=document["opens_at"], value=document["closes_at"])
+
+
+def _check_keyless(document: Document) -> None:
+    """Hold an open survey to be none that signs: an archive brings no key, and the definition names the one it had."""
+    for name in ("tickets", "completions"):
+        if name in document:
+            template = N_(
+                "must be left out of an open survey: its definition names a key, which no archive brings along"
+            )
+            raise refuse(422, name, template)
 
 
 def _check_periods(version: Document, field: str) -> None:

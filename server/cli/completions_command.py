@@ -13,7 +13,7 @@ from server.cli.common import (
     snapshot_session,
     survey_to_change,
 )
-from server.collect.checked_codes import CodeVerdict, find_genuine, note_codes
+from server.collect.checked_codes import CodeVerdict, note_codes, open_checker
 from server.inputs import N_, refuse
 from server.people import change_log
 from server.people.change_log import Action
@@ -32,7 +32,8 @@ def completions(slug: str, file: Any, as_json: bool) -> None:
     found: dict[str, list[str]] = {str(verdict): [] for verdict in CodeVerdict}
     # Of many codes this takes minutes, in which responses are stored.
     with snapshot_session() as session:
-        genuine = find_genuine(session, found_survey(session, slug), pasted)
+        find_genuine = open_checker(session, found_survey(session, slug))
+    genuine = find_genuine(pasted)
     with database_session() as session:
         survey = survey_to_change(session, slug)
         for checked in note_codes(session, survey, pasted, genuine):

@@ -1,6 +1,6 @@
 """Completion codes that a panel hands in: which are good, each once. Functions take a Session and never commit."""
 
-from collections.abc import Iterable, Sequence, Set
+from collections.abc import Callable, Iterable, Sequence, Set
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -37,24 +37,24 @@ class CheckedCode:
     verdict: CodeVerdict
 
 
-def check_codes(session: Session, survey: Survey, pasted: Sequence[str]) -> list[CheckedCode]:
-    """Say of each code whether it is good, and note those that are: another time they are not.
-
-    The caller holds the survey's row, so that of two who check the same code one is told so.
+def check_number(pasted: Sequence[str]) -> None:
+    """Hold what somebody who waits for the answer hands in to so many at once.
 
     Raises
     ------
     InputError
-        If there are none or too many of them, or as `find_genuine`.
+        If there are none or too many of them.
     """
     if not 1 <= len(pasted) <= MOST_AT_ONCE:
         template = N_("must be from 1 to %(limit)s at once; there are %(value)s")
         raise refuse(422, "codes", template, limit=MOST_AT_ONCE, value=len(pasted))
-    return note_codes(session, survey, pasted, find_genuine(session, survey, pasted))
 
 
-def find_genuine(session: Session, survey: Survey, pasted: Iterable[str]) -> set[str]:
-    """Which of these were made with the survey's key, in their normal form: it takes about a millisecond each.
+def open_checker(session: Session, survey: Survey) -> Callable[[Iterable[str]], set[str]]:
+    """What finds those of some codes that were made with the survey's key, in their normal form.
+
+    It takes about a millisecond for each, and needs no session: whoever calls it ends the transaction first, so that
+    nobody waits to write.
 
     Raises
     ------
@@ -71,13 +71,18 @@ def find_genuine(session: Session, survey: Survey, pasted: Iterable[str]) -> set
     except LostKeyError:
         template = N_("cannot be checked: the server has lost its key for secrets, or it never came here")
         raise refuse(503, "codes", template) from None
-    return {code for code in set(map(read_code, pasted)) if code is not None and is_genuine(code, sign)}
+    return lambda pasted: {
+        code for code in set(map(read_code, pasted)) if code is not None and is_genuine(code, sign)
+    }
 
 
 def note_codes(
     session: Session, survey: Survey, pasted: Sequence[str], genuine: Set[str]
 ) -> list[CheckedCode]:
-    """Say of each whether it is good, knowing which are genuine, and note those that are good, as `check_codes`."""
+    """Say of each whether it is good, knowing which are genuine, and note those that are: another time they are not.
+
+    The caller holds the survey's row, so that of two who check the same code one is told so.
+    """
     accepted = set(list_accepted(session, survey))
     checked: list[CheckedCode] = []
     good: set[str] = set()

@@ -14,8 +14,7 @@ from datetime import datetime
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from server.collect import acceptance, batches
-from server.collect.batches import CellKey, Group
+from server.collect import acceptance
 from server.collect.responses.open_links import (
     Links,
     ResponseLink,
@@ -97,9 +96,6 @@ def enter_batch(session: Session, survey: Survey, batch: PaperBatch, now: dateti
         check_content(link, submission)
     _check_room(session, survey, len(rows))
     store(connection, [(key, link, submission) for key, submission in rows.items()], now, Mode.PAPER)
-    key = CellKey(batch.version.id, link.stratum_id, Mode.PAPER)
-    group = Group(survey.minimum, list(batch.reports), {now.date(): len(rows)})
-    batches.add(connection, survey.id, {key: group})
     if count_room(session, survey) == 0:  # from now on its links show another page
         raise_revisions(connection, [survey.id])
     return len(rows)

@@ -66,10 +66,9 @@ def make_engine(database_url: str, patience: float = PATIENCE, name: str = NAME)
         "hide_parameters": True,  # an error repeats nothing of what was to be stored
     }
     if url.get_backend_name() != "sqlite":
-        return sa.create_engine(
+        engine = sa.create_engine(
             url,
             **shared,
-            pool_pre_ping=True,  # one that was cut, as by a restart, is replaced by a new one
             connect_args={
                 "application_name": name,
                 "options": f"-c lock_timeout={round(1000 * patience)} {_KEEPALIVES}",
@@ -78,6 +77,8 @@ def make_engine(database_url: str, patience: float = PATIENCE, name: str = NAME)
                 "tcp_user_timeout": 1000 * CONNECT_TIMEOUT,
             },
         )
+        sa.event.listen(engine, "checkout", _refuse_cut)
+        return engine
     if url.database and url.database != ":memory:":
         # A folder that is made here is for nobody else on this machine; nor are the files of
         # the database: SQLite gives its log and index the mode that the first has.
@@ -218,6 +219,18 @@ class _Session(Session):
     def rollback(self) -> None:
         super().rollback()
         self.info.pop(_AFTER, None)
+
+
+def _refuse_cut(connection: Any, _record: object, _handed_out: object) -> None:
+    """Let a connection that PostgreSQL has ended, as with a restart, be replaced by a new one before it is used.
+
+    The system knows of an end that has arrived: nobody has to be asked, which would be a journey for each transaction.
+    """
+    try:
+        for _ in range(2):  # behind the last words, if there are some, is the end
+            connection.pgconn.consume_input()
+    except connection.OperationalError as error:
+        raise sa.exc.DisconnectionError from error
 
 
 def _prepare_sqlite(connection: Any, patience: float) -> None:

@@ -6,10 +6,12 @@ is asked directly, on the connection and in the transaction that SQLAlchemy hold
 """
 
 from collections import namedtuple
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import sqlalchemy as sa
+from sqlalchemy.dialects import postgresql
 
 _Values = Mapping[str, Any]
 
@@ -77,17 +79,43 @@ class Prepared:
         return self._texts[key]
 
 
-def _execute(connection: sa.Connection, sql: str, values: Any) -> Any:
-    """The driver's cursor, after a statement."""
-    if not connection.in_transaction():
-        connection.begin()  # as SQLAlchemy does by itself
-    pooled = connection.connection
-    cursor = pooled.cursor()
-    dialect = connection.dialect
+def write_script(statements: Sequence[Any]) -> str:
+    """On PostgreSQL: the text of statements, with their values in it."""
+    dialect = postgresql.dialect()  # type: ignore[no-untyped-call]
+    written = [each.compile(dialect=dialect, compile_kwargs={"literal_binds": True}) for each in statements]
+    return "; ".join(map(str, written))
+
+
+def fetch_script(connection: sa.Connection, sql: str) -> list[list[Any]]:
+    """On PostgreSQL: execute the statements of `write_script`, in their order, and read the rows of each.
+
+    They go together as one message: one journey, and this thread lets go of the interpreter once. As if they went
+    alone, each sees what those before it did, and what others have committed before it begins: where one waits for a
+    lock, the next sees what came of that.
+    """
+    _begin(connection)
+    driver: Any = connection.connection.driver_connection
+    with raising_as_sqlalchemy(connection, sql):
+        cursor = driver.execute(sql, prepare=False)
+        found = [_read(cursor)]
+        while cursor.nextset():
+            found.append(_read(cursor))
+    return found
+
+
+def _read(cursor: Any) -> list[Any]:
+    rows: list[Any] = cursor.fetchall() if cursor.description else []
+    return rows
+
+
+@contextmanager
+def raising_as_sqlalchemy(connection: sa.Connection, sql: str) -> Iterator[None]:
+    """Raise a driver's error as SQLAlchemy would, and let go of a connection that was cut: the next one is new."""
+    pooled, dialect = connection.connection, connection.dialect
     try:
-        cursor.execute(sql, values)
+        yield
     except dialect.loaded_dbapi.Error as error:
-        cut = dialect.is_disconnect(error, pooled, cursor)
+        cut = dialect.is_disconnect(error, pooled.dbapi_connection, None)
         if cut:
             connection.invalidate(error)
         raise sa.exc.DBAPIError.instance(
@@ -99,6 +127,20 @@ def _execute(connection: sa.Connection, sql: str, values: Any) -> Any:
             connection_invalidated=cut,
             dialect=dialect,
         ) from error
+
+
+def _begin(connection: sa.Connection) -> None:
+    """Begin a transaction where there is none, as SQLAlchemy does by itself."""
+    if not connection.in_transaction():
+        connection.begin()
+
+
+def _execute(connection: sa.Connection, sql: str, values: Any) -> Any:
+    """The driver's cursor, after a statement."""
+    _begin(connection)
+    with raising_as_sqlalchemy(connection, sql):
+        cursor = connection.connection.cursor()
+        cursor.execute(sql, values)
     return cursor
 
 
@@ -172,9 +214,14 @@ def is_one_of(
     """Whether a column's string is one of several of this length, which `give_several` gives."""
     if dialect == "sqlite":
         return column.in_(sa.bindparam(name, expanding=True))
+    return column == sa.func.any(sa.func.array(list_several(name, length).scalar_subquery()))
+
+
+def list_several(name: str, length: int) -> sa.Select[tuple[bytes]]:
+    """On PostgreSQL: the strings of one length that `give_several` gives, a row for each, in their order."""
     number = sa.func.octet_length(sa.bindparam(name, type_=sa.LargeBinary)) / length
     place = sa.func.generate_series(0, sa.cast(number, sa.Integer) - 1).column_valued("place")
-    return column == sa.func.any(sa.func.array(sa.select(pick_piece(name, length, place)).scalar_subquery()))
+    return sa.select(pick_piece(name, length, place))
 
 
 def prepare_several(dialect: str, statement: Any, name: str) -> Prepared:

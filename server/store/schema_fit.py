@@ -9,6 +9,7 @@ from alembic.script import ScriptDirectory
 
 from server.store.engines import find_migrations, find_newest_migration
 from server.store.failures import OutdatedError
+from server.store.prepared import raising_as_sqlalchemy
 
 _READ = "SELECT version_num FROM alembic_version"
 
@@ -43,12 +44,8 @@ def _read_at_begin(connection: sa.Connection) -> str | None:
     """
     driver: Any = connection.connection.driver_connection
     together = driver.pipeline() if connection.dialect.name == "postgresql" else nullcontext()
-    try:
+    with raising_as_sqlalchemy(connection, _READ):
         with together:
             found = driver.execute(_READ)
         row = found.fetchone()
-    except connection.dialect.loaded_dbapi.Error as error:
-        raise sa.exc.DBAPIError.instance(
-            _READ, None, error, connection.dialect.loaded_dbapi.Error, dialect=connection.dialect
-        ) from error
     return None if row is None else str(row[0])

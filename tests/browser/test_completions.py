@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, Route, expect
 
-from server.collect import checked_codes
 from server.study import surveys
 from tests.browser.conftest import Opener
 from tests.browser.recorder import recording
@@ -34,7 +33,7 @@ def check(served: factories.Served, survey: factories.Published, *codes: str) ->
     with factories.writing(served.database_url) as session:
         found = surveys.find_link(session, survey.slug)
         assert found is not None
-        return [str(each.verdict) for each in checked_codes.check_codes(session, found[0], codes)]
+        return [str(each.verdict) for each in completion_claims.check_codes(session, found[0], codes)]
 
 
 def answer(page: Page, survey: factories.Published) -> Respondent:
@@ -244,3 +243,26 @@ def test_a_response_taken_back_meanwhile_gets_none_and_the_page_says_so(
     answer(page, survey).send()
     expect(page.get_by_text("No code could be made.")).to_be_visible()
     assert "blinded" not in page.evaluate(STORED)
+
+
+def test_where_the_key_is_lost_answers_arrive_and_the_page_says_what_is_missing(
+    open_page: Opener, served: factories.Served, survey: factories.Published
+) -> None:
+    """It asks once, and once more when it is loaded again: the key may have been found."""
+    page = open_page(**PHONE)
+    open_page.watch(page).expect("410")
+    factories.lose_keys(served.database_url, survey.slug)
+    asked: list[str] = []
+    page.on(
+        "request", lambda request: asked.append(request.url) if "completion.json" in request.url else None
+    )
+    answer(page, survey).send()
+    told = page.get_by_text("This site has lost the key that it signs completion codes with")
+    expect(told).to_be_visible()
+    page.wait_for_timeout(2_000)  # it used to be asked for again after less than one
+    assert len(asked) == 1
+    assert len(factories.stored(served.database_url)) >= 1
+    page.goto("about:blank")
+    page.goto(f"/s/{survey.slug}")
+    expect(told).to_be_visible()
+    assert len(asked) == 2

@@ -6,6 +6,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, Route, expect
 
+from server.collect import response_codes
+from server.people.survey_access import find
 from tests.browser.conftest import Opener
 from tests.browser.recorder import recording
 from tests.browser.site_users import PHONE, SURVEY, Respondent
@@ -279,3 +281,18 @@ def test_a_browser_that_keeps_nothing_is_told_to_answer_now(
     expect(page.get_by_text("or later by the same link on this device")).to_have_count(0)
     respondent.answer("Yes", "No", "Yes")
     respondent.send()
+
+
+def test_where_the_key_is_lost_the_page_says_so_and_the_code_stays_unused(
+    open_page: Opener, served: factories.Served, survey: factories.Published
+) -> None:
+    (code,) = factories.invite(served.database_url, survey.slug, 1)
+    page = open_page(**PHONE)
+    open_page.watch(page).expect("410")
+    factories.lose_keys(served.database_url, survey.slug)
+    Respondent(page, survey.slug).open(f"#{code.replace('-', '')}").start(3)
+    expect(page.get_by_text("This site has lost the key that it signs tickets with")).to_be_visible()
+    with factories.writing(served.database_url) as session:
+        asked = [(found.id, code.replace("-", "")) for found in [find(session, survey.slug)] if found]
+        known = response_codes.look_up(session.connection(), asked)
+    assert [each.spent for each in known.values()] == [False]

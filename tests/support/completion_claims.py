@@ -4,13 +4,21 @@ import hashlib
 import json
 import math
 import secrets
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from server.collect import responses
+import pytest
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from server.collect import checked_codes, responses
+from server.collect.checked_codes import CheckedCode, note_codes, open_checker
 from server.inputs import InputError
+from server.store.models import Survey
+from server.study.completion_codes import is_genuine
 from server.study.ticket_keys import find_completion_modulus
 from tests.support import factories
 from tests.support.factories import Published
@@ -95,3 +103,22 @@ def finish(database_url: str, slug: str, version: str, reports: Sequence[int] = 
     signed = claim(database_url, slug, drawn, SOME_DAY)
     assert isinstance(signed, bytes), signed
     return drawn.finish(signed)
+
+
+def check_codes(session: Session, survey: Survey, codes: Sequence[str]) -> list[CheckedCode]:
+    """What becomes of codes that a panel hands in."""
+    return note_codes(session, survey, codes, open_checker(session, survey)(codes))
+
+
+@contextmanager
+def noting_connections(engine: sa.Engine) -> Iterator[list[int]]:
+    """How many connections are in use whenever a code is held against the key: the dear part of checking."""
+    used: list[int] = []
+
+    def note(code: str, sign: Callable[[bytes], bytes]) -> bool:
+        used.append(engine.pool.checkedout())  # type: ignore[attr-defined]
+        return is_genuine(code, sign)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(checked_codes, "is_genuine", note)
+        yield used

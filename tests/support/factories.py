@@ -33,7 +33,7 @@ from server.collect import acceptance, batches, response_codes
 from server.people import survey_access
 from server.store import own_tables
 from server.store.engines import make_engine, open_session
-from server.store.models import FailedAttempt, Member, Researcher, State, Survey, Untidied
+from server.store.models import FailedAttempt, Member, Researcher, State, Survey, TicketKey, Untidied
 from server.store.own_tables import responses_of
 from server.study import strata, surveys
 from server.study.definitions.definition_reader import parse_definition
@@ -190,6 +190,13 @@ def store(
             batches.add(session.connection(), found.id, {batches.CellKey(version.id, stratum): group})
         if found.state == State.CLOSED:
             batches.seal_all(session.connection(), found.id, day, found.minimum)
+
+
+def lose_keys(database_url: str, slug: str) -> None:
+    """Let nothing open the secrets of a survey's keys any more, as where the file of the key for secrets was lost."""
+    with writing(database_url) as session:
+        of_survey = TicketKey.survey_id == _found(session, slug).id
+        session.execute(sa.update(TicketKey).where(of_survey).values(exponent_sealed="bG9zdA=="))
 
 
 def invite(database_url: str, slug: str, size: int, link: str = "") -> list[str]:

@@ -15,7 +15,7 @@ responses came together, but for the week in which they were shown (`weeks`). Al
 survey's own (`server.store.own_tables`). Functions take a Session or a connection and never commit.
 """
 
-from server.collect.batches.adding import Group, add
+from server.collect.batches.adding import Group, add, give_sealing, is_batch, merge_small, write_sealing
 from server.collect.batches.batch_reader import (
     Key,
     count_sealed,
@@ -38,7 +38,7 @@ from server.collect.batches.counting import (
     count_stored,
     count_taken_back,
     find_writer,
-    lock_counters,
+    lock_accepted,
     write_counting,
 )
 from server.collect.batches.encoding import add_up, as_keys

@@ -33,14 +33,7 @@ class _AddingStatements:
 
     def __init__(self, survey_id: int) -> None:
         cells, batches = cells_of(survey_id), batches_of(survey_id)
-        removals = removals_of(survey_id).c
-        noted = sa.select(removals.n).where(removals.cell_id == cells.c.id).scalar_subquery()
-        leaving = sa.func.coalesce(noted, 0)
-        small = (
-            sa.select(sa.func.count())
-            .where(batches.c.cell_id == cells.c.id, batches.c.level == 0)
-            .scalar_subquery()
-        )
+        small, leaving = _count_small(survey_id), _count_leaving(survey_id)
         wanted = cells.c.id.in_(sa.bindparam("ids", expanding=True))
         found = sa.select(cells.c.id, cells.c.waiting_n, small, leaving)
         self.find = Prepared(found.where(wanted), expanding="ids")
@@ -62,21 +55,23 @@ class _AddingStatements:
             .values(waiting_n=sa.bindparam("number"), waiting=sa.bindparam("strings"))
         )
         self.seal = Prepared(sa.insert(batches))
-        self.seal_one = Prepared(_seal_where_enough_wait(cells, batches, small, leaving))
-
-
-def _seal_where_enough_wait(
-    cells: sa.Table, batches: sa.Table, small: sa.ScalarSelect[int], leaving: sa.ColumnElement[int]
-) -> sa.Select[tuple[int]]:
-    """On PostgreSQL, for one cell: what `find` says of it, and where enough others wait and none leaves `seal`."""
-    enough = sa.and_(cells.c.waiting_n >= sa.bindparam("kept", type_=sa.Integer), leaving == 0)
-    ready = sa.select(small.label("small")).where(cells.c.id == sa.bindparam("cell_id"), enough).cte("ready")
-    row = [sa.bindparam(column.name, type_=column.type) for column in batches.c]
-    seal = postgresql.insert(batches).from_select(list(batches.c), sa.select(*row).select_from(ready))
-    return sa.select(ready.c.small).add_cte(seal.cte("sealed"))
 
 
 _statements = lru_cache(maxsize=1024)(_AddingStatements)
+
+
+def _count_small(survey_id: int) -> sa.ScalarSelect[int]:
+    """How many batches that were sealed as they are a cell has."""
+    cells, batches = cells_of(survey_id).c, batches_of(survey_id).c
+    own = batches.cell_id == cells.id, batches.level == 0
+    return sa.select(sa.func.count()).where(*own).scalar_subquery()
+
+
+def _count_leaving(survey_id: int) -> sa.ColumnElement[int]:
+    """How many responses leave with a cell's next batch."""
+    removals = removals_of(survey_id).c
+    noted = sa.select(removals.n).where(removals.cell_id == cells_of(survey_id).c.id)
+    return sa.func.coalesce(noted.scalar_subquery(), 0)
 
 
 class Group(NamedTuple):
@@ -106,7 +101,7 @@ def add(connection: sa.Connection, survey_id: int, groups: Mapping[CellKey, Grou
     keys = {cell_id(key): key for key in groups}
     new = {number: groups[keys[number]] for number in sorted(keys)}
     # As many as the minimum are a batch by themselves where enough others stay behind: nobody waits for a lock.
-    many = {number: group for number, group in new.items() if len(group.reports) >= group.minimum}
+    many = {number: group for number, group in new.items() if is_batch(group)}
     small = _seal_many(connection, statements, many) if many else {}
     others = [number for number in new if number not in small]
     if others:
@@ -126,29 +121,56 @@ def add(connection: sa.Connection, survey_id: int, groups: Mapping[CellKey, Grou
         if rows:
             statements.seal.run_each(connection, rows)
     for number, before in small.items():
-        if before + 1 >= FEW:
-            merge(connection, survey_id, number, len(new[number].reports[0]))
+        merge_small(connection, survey_id, keys[number], new[number], before)
+
+
+def is_batch(group: Group) -> bool:
+    """Whether a group can be a batch by itself, where enough others of its cell stay behind."""
+    return len(group.reports) >= group.minimum
+
+
+def write_sealing(survey_id: int, stored: sa.ColumnElement[bool]) -> tuple[sa.CTE, sa.ScalarSelect[int]]:
+    """On PostgreSQL, a part of a statement that makes a batch of all that it stores, which are of one cell.
+
+    It does so where that was `stored` and enough others wait in the cell, none of which leaves; then the other part
+    finds how many small batches the cell had before, for `merge_small`. Both are given what `give_sealing` gives.
+    """
+    cells, batches = cells_of(survey_id), batches_of(survey_id)
+    enough = cells.c.waiting_n >= sa.bindparam("kept", type_=sa.Integer)
+    of_cell = cells.c.id == sa.bindparam("cell_id", type_=sa.BigInteger)
+    found = sa.select(_count_small(survey_id).label("small"))
+    ready = found.where(of_cell, enough, _count_leaving(survey_id) == 0, stored).cte("ready")
+    row = [sa.bindparam(column.name, type_=column.type) for column in batches.c]
+    seal = postgresql.insert(batches).from_select(list(batches.c), sa.select(*row).select_from(ready))
+    return seal.cte("sealed"), sa.select(ready.c.small).scalar_subquery()
+
+
+def give_sealing(key: CellKey, group: Group) -> dict[str, Any]:
+    """The values for it."""
+    return {**_whole_row(cell_id(key), group), "kept": least_kept(group.minimum)}
+
+
+def merge_small(connection: sa.Connection, survey_id: int, key: CellKey, group: Group, before: int) -> None:
+    """Merge a cell's small batches if they are many, now that a group became one besides those `before`."""
+    if before + 1 >= FEW:
+        merge(connection, survey_id, cell_id(key), len(group.reports[0]))
 
 
 def _seal_many(
     connection: sa.Connection, statements: _AddingStatements, groups: Mapping[int, Group]
 ) -> dict[int, int]:
     """Make a batch of each group whose cell has enough others; how many small ones each of these cells had."""
-    nothing = Counter[date]()
-    rows = {
-        number: _row(number, group, group.reports, Removed(nothing, group.week))
-        for number, group in groups.items()
-    }
     kept = {number: least_kept(group.minimum) for number, group in groups.items()}
-    if connection.dialect.name == "postgresql" and len(groups) == 1:  # as most often
-        ((number, row),) = rows.items()
-        found = statements.seal_one.fetch(connection, {**row, "kept": kept[number]})
-        return {number: found[0][0]} if found else {}
     found = statements.find.fetch(connection, {"ids": list(groups)})
     ready = {row.id: row[2] for row in found if row.waiting_n >= kept[row.id] and not row[3]}
     if ready:
-        statements.seal.run_each(connection, [rows[number] for number in ready])
+        statements.seal.run_each(connection, [_whole_row(number, groups[number]) for number in ready])
     return ready
+
+
+def _whole_row(number: int, group: Group) -> dict[str, Any]:
+    """A row for a batch of all that came with a group."""
+    return _row(number, group, group.reports, Removed(Counter(), group.week))
 
 
 def _row(number: int, group: Group, reports: Sequence[bytes], removed: Removed) -> dict[str, Any]:

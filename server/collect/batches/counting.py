@@ -1,7 +1,7 @@
 """How many responses to a survey were accepted and are stored, without counting them."""
 
 import os
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import TypeVar
 
@@ -10,7 +10,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
 from server.store.own_tables import counters_of, withdrawals_of
-from server.store.prepared import Prepared
+from server.store.prepared import Prepared, fetch_script, write_script
 
 _WRITERS = 16
 
@@ -39,26 +39,30 @@ def write_counting(survey_id: int, stored: sa.FromClause) -> postgresql.Insert:
     return _add_up(postgresql.insert(table).from_select([table.c.writer, table.c.n], number))
 
 
-def lock_counters(connection: sa.Connection, surveys: Collection[int]) -> None:
-    """Let others who store responses to these surveys, and hold them too, wait until the transaction ends."""
-    if connection.dialect.name != "sqlite":  # which lets one write after the other
-        for survey in sorted(surveys):
-            _add(connection, survey, 0, 0)
+def lock_accepted(connection: sa.Connection, survey: int) -> int:
+    """As `count_accepted`; others who store responses to it, and ask this too, wait until the transaction ends."""
+    if connection.dialect.name == "sqlite":  # which lets one write after the other
+        return count_accepted(connection, survey)
+    _locked, ((number,),) = fetch_script(connection, _write_locking(survey))
+    return int(number)
+
+
+@lru_cache(maxsize=1024)
+def _write_locking(survey: int) -> str:
+    nothing = postgresql.insert(counters_of(survey)).values(writer=0, n=0)
+    return write_script([_add_up(nothing), _summing(survey)])
 
 
 def count(connection: sa.Connection, numbers: Mapping[int, int]) -> None:
     """Count responses to surveys, in the transaction that stores them."""
+    dialect = connection.dialect.name
     for survey, n in sorted(numbers.items()):
-        _add(connection, survey, find_writer(connection.dialect.name), n)
+        _adding(survey, dialect).run(connection, {"writer": find_writer(dialect), "n": n})
 
 
 def find_writer(dialect: str) -> int:
     """The number of this process among those that store responses; those of two are mostly different."""
     return 0 if dialect == "sqlite" else os.getpid() % _WRITERS  # SQLite lets one write after the other
-
-
-def _add(connection: sa.Connection, survey: int, writer: int, n: int) -> None:
-    _adding(survey, connection.dialect.name).run_each(connection, [{"writer": writer, "n": n}])
 
 
 @lru_cache(maxsize=1024)

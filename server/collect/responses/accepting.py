@@ -9,7 +9,6 @@ from typing import NamedTuple
 import sqlalchemy as sa
 
 from server.collect import batches, response_codes, tickets
-from server.collect.batches import CellKey, Group
 from server.collect.proofs_of_work import check_work
 from server.collect.response_codes import Code
 from server.collect.responses.open_links import (
@@ -17,9 +16,9 @@ from server.collect.responses.open_links import (
     ResponseLink,
     check_content,
     check_standing,
-    count_room,
     find,
     find_link_standing,
+    find_room,
 )
 from server.collect.responses.storing import Content, StoredKey, find_stored, store
 from server.collect.submissions import Submission, parse_submission
@@ -78,12 +77,14 @@ def accept_all(
     takes several groups in one transaction may stand in the way of another that does.
     """
     found = links.look_up(connection, {arrival.slug for arrival in arrivals})
-    # What has a cap takes one group of responses after the other.
-    capped = {link.survey.id: link.survey for link in found.values() if link.survey.cap is not None}
-    batches.lock_counters(connection, capped)
-    rooms = {survey_id: count_room(connection, survey) for survey_id, survey in capped.items()}
     doors = {slug: _Door(link, now) for slug, link in found.items()}
     at_home = [(doors[arrival.slug].survey_id, arrival) for arrival in arrivals if arrival.slug in doors]
+    # What has a cap takes one group of responses after the other.
+    capped = {link.survey.id: link.survey for link in found.values() if link.survey.cap is not None}
+    rooms = {
+        survey_id: find_room(survey, batches.lock_accepted(connection, survey_id))
+        for survey_id, survey in sorted(capped.items())
+    }
     codes = response_codes.look_up(
         connection, [(survey, each.submission.invitation) for survey, each in at_home]
     )
@@ -109,7 +110,6 @@ def accept_all(
             outcomes[place] = Acceptance.KNOWN
         except InputError as error:
             outcomes[place] = error
-    _enter(connection, found, [arrivals[place] for place in taken.values()], now)
     filled = {survey for survey, _id in taken if verdict.left.get(survey) == 0}
     if filled:  # from now on their links show another page
         raise_revisions(connection, filled)
@@ -135,7 +135,7 @@ class _Verdict(NamedTuple):
 
     outcomes: list[Acceptance | InputError]
     taken: dict[StoredKey, int]
-    left: dict[int, int | None]
+    left: dict[int, int]
 
 
 @dataclass(frozen=True)
@@ -146,7 +146,7 @@ class _Arrivals:
     doors: Mapping[str, _Door]
     codes: Mapping[tuple[int, str | None], Code]
     spent: Collection[SpentKey]
-    rooms: Mapping[int, int | None]
+    rooms: Mapping[int, int]
     now: datetime
 
     def judge(self, stored: Mapping[StoredKey, Content | None]) -> _Verdict:
@@ -198,26 +198,10 @@ def _is_known(
     return key in known
 
 
-def _take_room(left: dict[int, int | None], survey_id: int) -> None:
+def _take_room(left: dict[int, int], survey_id: int) -> None:
     """Count one more response of the group; an error if the survey has no room for it."""
     number = left.get(survey_id)
     if number == 0:
         check_standing(Standing.FULL)
     elif number is not None:
         left[survey_id] = number - 1
-
-
-def _enter(
-    connection: sa.Connection, found: Mapping[str, ResponseLink], stored: Sequence[Arrival], now: datetime
-) -> None:
-    """Enter what was stored into the books."""
-    reports: dict[str, list[bytes]] = {}
-    for arrival in stored:
-        reports.setdefault(arrival.slug, []).append(arrival.submission.reports)
-    groups: dict[int, dict[CellKey, Group]] = {}
-    for slug, strings in reports.items():
-        survey = found[slug].survey
-        key = CellKey(found[slug].version.id, found[slug].stratum_id)
-        groups.setdefault(survey.id, {})[key] = Group(survey.minimum, strings, {now.date(): len(strings)})
-    for survey_id in sorted(groups):
-        batches.add(connection, survey_id, groups[survey_id])

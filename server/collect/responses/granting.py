@@ -57,7 +57,7 @@ def grant(connection: sa.Connection, claim: CodeClaim, now: datetime) -> bytes:
     Raises
     ------
     InputError
-        404 if there is no such response, 410 if the survey is closed or has no such codes.
+        404 if there is no such response, 410 if the survey is closed or has no such codes, or their `key` is lost.
     """
     there = is_stored(connection, claim.slug, hash_receipt(write_receipt(claim.blinded)), now)
     link = find(Links(locks=False).look_up(connection, {claim.slug}), claim.slug)
@@ -72,4 +72,4 @@ def grant(connection: sa.Connection, claim: CodeClaim, now: datetime) -> bytes:
         return sign_blinded(open_key(connection, modulus), claim.blinded)
     except LostKeyError:
         template = N_("cannot be signed: the server has lost its key for secrets")
-        raise refuse(503, "blinded", template) from None
+        raise refuse(410, "key", template) from None

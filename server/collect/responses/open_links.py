@@ -16,8 +16,7 @@ from server.config import ProofOfWork
 from server.inputs import N_, refuse
 from server.people import survey_access
 from server.store.models import ClosedLink, Stratum, Survey, SurveyVersion, TicketKey
-from server.store.prepared import Prepared
-from server.store.revisions import read_revisions
+from server.store.revisions import lock_surveys, read_revisions
 from server.study import strata, surveys
 from server.study.surveys import Shut, Standing
 
@@ -39,15 +38,6 @@ _LINKED = (
             ClosedLink.slug.in_(sa.bindparam("slugs", expanding=True))
         ),
     )
-)
-# On PostgreSQL, whoever closes or changes a survey waits for responses on their way in, and they for him:
-# nothing arrives after it. They do not wait for each other.
-_LOCKED = Prepared(
-    sa.select(Survey.id)
-    .where(Survey.id.in_(sa.bindparam("ids", expanding=True)))
-    .order_by(Survey.id)
-    .with_for_update(read=True),
-    expanding="ids",
 )
 _SURVEYS = sa.select(*Survey.__table__.c).where(
     Survey.id.in_(sa.bindparam("ids", expanding=True)), survey_access.HAS_ARRIVED
@@ -132,11 +122,7 @@ class Links:
 
     def _lock(self, connection: sa.Connection, ids: Collection[int]) -> dict[int, int]:
         """On PostgreSQL, lock surveys, in the order of their ids; the revisions of those that exist."""
-        if not ids:
-            return {}
-        if self._locks and connection.dialect.name != "sqlite":  # which lets one write after the other
-            _LOCKED.fetch(connection, {"ids": sorted(ids)})
-        return read_revisions(connection, ids)
+        return lock_surveys(connection, ids) if self._locks else read_revisions(connection, ids)
 
     def _read(self, connection: sa.Connection, slugs: Collection[str]) -> dict[str, ResponseLink]:
         # Others no link can have, and a database takes the very question for an error.
@@ -248,9 +234,12 @@ def find_standing(session: Session, survey: Survey, now: datetime) -> Standing:
 
 def count_room(session: Session | sa.Connection, survey: Survey | sa.Row[Any]) -> int | None:
     """How many more responses a survey takes; None without a cap."""
-    if survey.cap is None:
-        return None
-    return max(int(survey.cap) - batches.count_accepted(session, survey.id), 0)
+    return None if survey.cap is None else find_room(survey, batches.count_accepted(session, survey.id))
+
+
+def find_room(survey: Survey | sa.Row[Any], accepted: int) -> int:
+    """How many more responses a survey with a cap takes, where so many were accepted."""
+    return max(int(survey.cap or 0) - accepted, 0)
 
 
 def _check_reports(reports: bytes, possible: bytes) -> None:

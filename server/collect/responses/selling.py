@@ -70,7 +70,7 @@ def sell(connection: sa.Connection, purchase: Purchase, now: datetime, links: Li
     Raises
     ------
     InputError
-        Nothing was changed.
+        Nothing was changed. The field is `key` where it is lost: asking again does not help.
     """
     link = find(links.look_up(connection, {purchase.slug}), purchase.slug)
     check_standing(find_link_standing(link, now))
@@ -87,7 +87,7 @@ def sell(connection: sa.Connection, purchase: Purchase, now: datetime, links: Li
         signature = sign_blinded(open_key(connection, link.ticket_key), purchase.blinded)
     except LostKeyError:
         template = N_("cannot be signed: the server has lost its key for secrets. Your code stays as it is")
-        raise refuse(503, "ticket", template) from None
+        raise refuse(410, "key", template) from None
     if not again:
         response_codes.spend(connection, [sent])
         connection.execute(sa.insert(purchases_of(link.survey.id)).values(**_row_of(purchase)))

@@ -1,4 +1,4 @@
-"""Responses that are taken become rows; with them their codes are spent, and they are counted."""
+"""Responses that are taken become rows; with them their codes are spent, and they are entered into the books."""
 
 import json
 from collections.abc import Iterable, Sequence
@@ -10,6 +10,7 @@ import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql
 
 from server.collect import batches, response_codes, tickets
+from server.collect.batches import CellKey, Group
 from server.collect.responses.open_links import ResponseLink
 from server.collect.submissions import ID_LENGTH, Submission
 from server.store.models import Mode, SurveyVersion
@@ -32,6 +33,13 @@ class _Writing(NamedTuple):
     mode: Mode
 
 
+class _Written(NamedTuple):
+    """What was written of responses to a survey; where they became a batch at once, how many small ones there were."""
+
+    taken: Sequence[_Taken]
+    small: int | None = None
+
+
 _InsertT = TypeVar("_InsertT", bound=sa.Insert)
 
 
@@ -41,16 +49,36 @@ def store(
     now: datetime,
     mode: Mode = Mode.BROWSER,
 ) -> set[StoredKey]:
-    """Write responses in the order of their ids, survey by survey; the keys of those that were written.
+    """Write responses in the order of their ids, survey by survey, and the books; the keys of those that were written.
 
     The others were there already, or were taken back. Their codes stay as they are.
     """
     store_survey = _store_on_sqlite if connection.dialect.name == "sqlite" else _store_on_postgresql
     arrived = [(key[0], (link, submission)) for key, link, submission in sorted(taken, key=_key)]
-    return {
-        (survey_id, response_id)
+    writing = _Writing(now, mode)
+    written = {
+        survey_id: store_survey(connection, survey_id, together, writing)
         for survey_id, together in group_by_survey(arrived)
-        for response_id in store_survey(connection, survey_id, together, _Writing(now, mode))
+    }
+    for survey_id, of_survey in written.items():
+        groups = _group_by_cell(of_survey.taken, writing)
+        if of_survey.small is None:
+            batches.add(connection, survey_id, groups)
+        else:
+            ((key, group),) = groups.items()
+            batches.merge_small(connection, survey_id, key, group, of_survey.small)
+    return {(survey_id, each[1].id) for survey_id, of_survey in written.items() for each in of_survey.taken}
+
+
+def _group_by_cell(taken: Sequence[_Taken], writing: _Writing) -> dict[CellKey, Group]:
+    """Responses to a survey as the books count them."""
+    cells: dict[CellKey, list[bytes]] = {}
+    for link, submission in taken:
+        key = CellKey(link.version.id, link.stratum_id, writing.mode)
+        cells.setdefault(key, []).append(submission.reports)
+    return {
+        key: Group(taken[0][0].survey.minimum, strings, {writing.now.date(): len(strings)})
+        for key, strings in cells.items()
     }
 
 
@@ -88,7 +116,7 @@ def _finding(survey_id: int, dialect: str) -> Prepared:
 
 def _store_on_sqlite(
     connection: sa.Connection, survey_id: int, taken: Sequence[_Taken], writing: _Writing
-) -> list[bytes]:
+) -> _Written:
     """On SQLite, in one statement where all are new, as most often.
 
     With each statement this thread lets go of the interpreter, and waits until the one that reads requests does.
@@ -107,7 +135,7 @@ def _store_on_sqlite(
         _spend(connection, survey_id, stored)
         tickets.spend(connection, survey_id, [submission.ticket for submission in stored])
         batches.count(connection, {survey_id: len(stored)})
-    return [submission.id for submission in stored]
+    return _Written(taken)
 
 
 def _insert_new(
@@ -141,7 +169,7 @@ def _give_rows(taken: Sequence[_Taken], writing: _Writing) -> dict[str, Any]:
 
 def _store_on_postgresql(
     connection: sa.Connection, survey_id: int, taken: Sequence[_Taken], writing: _Writing
-) -> list[bytes]:
+) -> _Written:
     strata = [link.stratum_id for link, _submission in taken]
     codes = [submission.invitation for _link, submission in taken if submission.invitation is not None]
     values = {
@@ -152,16 +180,22 @@ def _store_on_postgresql(
     if codes:
         # In an order of their own, which tells nothing of whose they were.
         hashes = sorted(map(response_codes.code_hash, codes))
-        values |= {"hashes": give_several("postgresql", hashes), "number": len(taken)}
-    ((together,),) = _storing(survey_id, bool(codes)).fetch(connection, values)
+        values |= {"hashes": give_several("postgresql", hashes)}
+    groups = _group_by_cell(taken, writing)
+    ((key, group), *others) = groups.items()
+    sealing = not others and batches.is_batch(group)
+    if sealing:
+        values |= batches.give_sealing(key, group)
+    if codes or sealing:
+        values |= {"number": len(taken)}
+    ((together, small),) = _storing(survey_id, bool(codes), sealing).fetch(connection, values)
     ids = bytes(together or b"")
-    stored = [ids[start : start + ID_LENGTH] for start in range(0, len(ids), ID_LENGTH)]
-    there = set(stored)
-    written = [submission for _link, submission in taken if submission.id in there]
-    if codes and len(stored) < len(taken):
-        _spend(connection, survey_id, written)
-    tickets.spend(connection, survey_id, [submission.ticket for submission in written])
-    return stored
+    there = {ids[start : start + ID_LENGTH] for start in range(0, len(ids), ID_LENGTH)}
+    written = [each for each in taken if each[1].id in there]
+    if codes and len(written) < len(taken):
+        _spend(connection, survey_id, [submission for _link, submission in written])
+    tickets.spend(connection, survey_id, [submission.ticket for _link, submission in written])
+    return _Written(written, small)
 
 
 def _spend(connection: sa.Connection, survey_id: int, stored: Sequence[Submission]) -> None:
@@ -194,10 +228,10 @@ def _insert_rows(
     return insert.from_select(columns, values)
 
 
-@lru_cache(maxsize=2048)
-def _storing(survey_id: int, with_codes: bool) -> Prepared:
+@lru_cache(maxsize=4096)
+def _storing(survey_id: int, with_codes: bool, sealing: bool) -> Prepared:
     # In one statement: the rows of several would say by its number in which order they were written. Codes are spent
-    # in it only where all responses were written, so that nothing in it says which code belongs to which.
+    # in it, and a batch is made, only where all responses were written: nothing in it says which code belongs to which.
     rows = responses_of(survey_id)
     strata = sa.cast(sa.bindparam("strata", type_=sa.Text), postgresql.ARRAY(sa.Integer))
     given = sa.func.unnest(strata).table_valued("stratum_id", with_ordinality="number", name="given")
@@ -206,11 +240,16 @@ def _storing(survey_id: int, with_codes: bool) -> Prepared:
     written = (
         insert.on_conflict_do_nothing(index_elements=[rows.c.id]).returning(rows.c.id).cte("written_rows")
     )
+    number = sa.select(sa.func.count()).select_from(written).scalar_subquery()
+    all_written = number == sa.bindparam("number", type_=sa.Integer)
     parts = [batches.write_counting(survey_id, written).cte("counted")]
     if with_codes:
-        number = sa.select(sa.func.count()).select_from(written).scalar_subquery()
         spending = response_codes.write_spending(survey_id, "postgresql")
-        parts.append(spending.where(number == sa.bindparam("number", type_=sa.Integer)).cte("spent"))
+        parts.append(spending.where(all_written).cte("spent"))
+    small: sa.ColumnElement[Any] = sa.null()
+    if sealing:
+        sealed, small = batches.write_sealing(survey_id, all_written)
+        parts.append(sealed)
     none = sa.literal_column("''::bytea", sa.LargeBinary)
     together = sa.func.string_agg(written.c.id, none, type_=sa.LargeBinary)
-    return Prepared(sa.select(together).add_cte(*parts))
+    return Prepared(sa.select(together, small).add_cte(*parts))

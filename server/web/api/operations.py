@@ -3,14 +3,14 @@
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from flask import Blueprint, Response, request
 from flask.typing import ResponseReturnValue
 
 from server.inputs import N_, InputError, parse_json, refuse, shorten_value
 from server.inputs.schema import schema, violations
-from server.store.models import ApiToken, Role, Survey
+from server.store.models import ApiToken, KeptReply, Role, Survey
 from server.study.definitions.definition_reader import DEFINITION_LIMIT
 from server.web.api import kept_replies
 from server.web.api.api_guard import find_survey, require_all_surveys, require_role, require_token
@@ -67,6 +67,9 @@ class Operation:
         Whether it must carry a key, so that it can be sent again.
     changes : bool
         Whether it changes something.
+    beforehand : Callable, optional
+        What takes long: it is given survey and body, and ends the transaction before. Then everything is looked at
+        again, and the operation gets what came of it as `known`.
     """
 
     name: str
@@ -82,6 +85,7 @@ class Operation:
     repeated: Mapping[str, str] = field(default_factory=dict)
     keyed: bool = False
     changes: bool = True
+    beforehand: Callable[[Survey, Any], Any] | None = None
 
     @property
     def on_survey(self) -> bool:
@@ -112,25 +116,29 @@ def operation(method: str, path: str, summary: str, needed: Role, **more: Any) -
     return register
 
 
+class _Admitted(NamedTuple):
+    """Who may carry out an operation, on what; and what the same request was answered before."""
+
+    token: ApiToken
+    survey: Survey | None
+    earlier: KeptReply | None
+
+
 def _carry_out(found: Operation, view: Callable[..., Reply | Response], values: dict[str, Any]) -> Response:
-    token = require_token()
-    require_role(token, found.needed)
+    require_role(require_token(), found.needed)
     key = kept_replies.read_key() if found.keyed else None
     if found.takes is not None:
         values["body"] = _read_body(found.takes)
-    survey = None
-    to_change = found.changes and found.method not in SAFE_METHODS
+    slug = values.pop("slug", None) if found.on_survey else None
+    token, survey, earlier = _admit(found, slug, key)
+    if found.beforehand is not None and survey is not None and earlier is None:
+        values["known"] = found.beforehand(survey, values["body"])
+        token, survey, earlier = _admit(found, slug, key)
+    if earlier is not None:
+        return _answer(earlier.body, earlier.status, {"Idempotent-Replayed": "true"})
     if found.on_survey:
-        survey = find_survey(token, values.pop("slug"), found.needed, to_change=to_change)
         values["survey"] = survey
-    elif found.method not in SAFE_METHODS:
-        require_all_surveys(token)
-    if key is not None:
-        kept_replies.lock_replies(token.researcher)
-        token = require_token()  # it may have been revoked while this waited
-        earlier = kept_replies.find_reply(token.researcher, key)
-        if earlier is not None:
-            return _answer(earlier.body, earlier.status, {"Idempotent-Replayed": "true"})
+    to_change = found.changes and found.method not in SAFE_METHODS
     reply = view(**values)
     if isinstance(reply, Response):
         return reply
@@ -139,6 +147,21 @@ def _carry_out(found: Operation, view: Callable[..., Reply | Response], values: 
     else:
         session().rollback()  # what was only looked at changes nothing
     return _answer(json.dumps(reply.body, ensure_ascii=False), found.status, reply.headers)
+
+
+def _admit(found: Operation, slug: str | None, key: str | None) -> _Admitted:
+    token = require_token()
+    survey = None
+    if slug is not None:
+        to_change = found.changes and found.method not in SAFE_METHODS
+        survey = find_survey(token, slug, found.needed, to_change=to_change)
+    elif found.method not in SAFE_METHODS:
+        require_all_surveys(token)
+    if key is None:
+        return _Admitted(token, survey, None)
+    kept_replies.lock_replies(token.researcher)
+    token = require_token()  # it may have been revoked while this waited
+    return _Admitted(token, survey, kept_replies.find_reply(token.researcher, key))
 
 
 def _finish(found: Operation, token: ApiToken, survey: Survey | None, key: str | None, reply: Reply) -> None:

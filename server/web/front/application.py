@@ -22,9 +22,9 @@ from server.web.app import create_app
 from server.web.body_limits import FORM, match_limit
 from server.web.first_results import prepare_results
 from server.web.front.arrival_limits import ArrivalLimit
+from server.web.front.blind_signing import make_grants, make_sales
 from server.web.front.bridge import Bridge
 from server.web.front.code_looks import make_looks
-from server.web.front.completion_grants import make_grants
 from server.web.front.group_commits import OverloadedError
 from server.web.front.intake import make_intake
 from server.web.front.json_endpoints import Endpoint, Surroundings
@@ -45,7 +45,6 @@ from server.web.front.receipts import make_receipts
 from server.web.front.replies import BROKEN, Replies
 from server.web.front.route_patterns import RoutePatterns
 from server.web.front.signs_of_life import SignsOfLife
-from server.web.front.ticket_sales import make_sales
 from server.web.front.visits import Visits
 from server.web.front.wsgi import make_environ
 from server.web.housekeeping import Housekeeper

@@ -34,11 +34,22 @@ def page(survey: Survey) -> ResponseReturnValue:
 def check(survey: Survey) -> ResponseReturnValue:
     """Say which codes are good, and note these."""
     pasted = request.form.get("codes", "")
+    codes, slug = split_codes(pasted), survey.slug
     try:
-        checked = checked_codes.check_codes(session(), survey, split_codes(pasted))
+        checked_codes.check_number(codes)
+        find_genuine = checked_codes.open_checker(session(), survey)
     except InputError as error:
         session().rollback()
         return _page(survey, pasted=pasted, error=error), error.status
+    session().rollback()  # this takes seconds, in which others write
+    genuine = find_genuine(codes)
+    return _note(slug=slug, codes=codes, genuine=genuine)
+
+
+@on_survey(Role.EDITOR)
+def _note(survey: Survey, codes: list[str], genuine: set[str]) -> ResponseReturnValue:
+    """Whoever asks is looked at again: role and state of the survey may have changed meanwhile."""
+    checked = checked_codes.note_codes(session(), survey, codes, genuine)
     good = sum(each.verdict == CodeVerdict.GOOD for each in checked)
     if good:
         record(Action.COMPLETIONS_CHECKED, survey, count=good)
