@@ -6,6 +6,7 @@ are opened of each, before it is published and after it was answered, is drawn t
 
 import json
 import logging
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -32,6 +33,8 @@ EACH = 20, 3_333
 """Examples of each kind: definitions, drafts, archives."""
 LOOKS = scaled(2, 6)
 """Pages that are opened of a survey at a time."""
+PATIENCE = 5
+"""How often something is asked for that cannot be had at the moment."""
 SLOW = {"results.report_pdf"}
 """Opened once in a while: a page of PDF takes as long as twenty others."""
 
@@ -46,8 +49,15 @@ class Site:
     log: list[str]
 
     def ask(self, path: str, form: Any = None, **more: Any) -> TestResponse:
-        """Open a page, or send a form; the answer is none with a mistake of ours."""
-        answer = self.client.get(path) if form is None else self.client.post(path, data=form, **more)
+        """Open a page, or send a form; the answer is none with a mistake of ours.
+
+        A machine that is too busy says when to come again: whoever does is answered.
+        """
+        for _ in range(PATIENCE):
+            answer = self.client.get(path) if form is None else self.client.post(path, data=form, **more)
+            if "Retry-After" not in answer.headers:
+                break
+            time.sleep(1)
         assert answer.status_code < 500, (path, answer.status_code, self.log)
         return answer
 
