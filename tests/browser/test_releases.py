@@ -91,6 +91,7 @@ def test_from_the_budget_to_the_public_report(releaser: Releaser, open_page: Ope
     expect(page.get_by_role("status")).to_have_text("Released. It spent ε = 0.5.")
     book = ledger(releaser.database_url, releaser.survey.slug)
     count = str(book.released[0].figures[0].value)
+    releaser.press(page.get_by_text("All numbers in a table").first)
     expect(page.get_by_role("table").first).to_contain_text(f"{int(count):,}")
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 

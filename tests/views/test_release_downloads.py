@@ -105,7 +105,7 @@ def test_what_chance_does_is_shown_or_said_to_depend_on_the_answers(
 ) -> None:
     page = read_page(signed_in, shown)
 
-    assert page.count("<details") == len(ITEMS)
+    assert page.count('<details class="noise-shape"') == len(ITEMS)
     assert "which takes some of it away" in page  # of the tree
     assert "for each 100 times that the most common answer is chosen" in page
     assert "no curve can show it without telling of that" in page  # of the comparisons
