@@ -10,6 +10,7 @@ from alembic.util import CommandError
 
 from server import archives
 from server.collect import tidying
+from server.collect.withdrawal_lists import bring_up_to_date
 from server.inputs import InputError
 from server.releases.spending_marks import open_marks
 from server.store.engines import has_newest_schema, make_engine, migrate
@@ -58,6 +59,7 @@ def open_database(
                 _check_revision(connection)
         migrate(engine)
         open_marks(engine)
+        bring_up_to_date(engine)
         _delete_due(engine)
     return engine
 
