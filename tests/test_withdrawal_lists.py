@@ -21,6 +21,7 @@ from tests.support import factories
 from tests.support.backups import back_up, key_of, restore, run_with, untouched
 from tests.support.factories import Published, dump, hashed_id, stored, stored_id
 from tests.support.withdrawal_lists import list_of, read_list
+from tests.test_restored import back_up as copy_database
 
 MINIMUM = 3
 NOW = datetime(2026, 5, 6)  # noqa: DTZ001 - in UTC, as the database holds times
@@ -132,6 +133,29 @@ def test_a_list_that_was_kept_elsewhere_is_named(new_database: NewDatabase, tmp_
     restore(last, tmp_path / "b", *key_of(tmp_path / "b"), "--withdrawals", str(list_of(new)))
     assert ids_of(last) == hashes(bodies[3:])
     list_of(new).unlink()
+
+
+def test_another_copy_that_is_put_in_its_place_is_noticed_at_the_start(new_database: NewDatabase) -> None:
+    """A copy that other programs made; the list stands where it stood, and the next who opens the database sees it."""
+    url = new_database(True)
+    survey, other = publish(url), publish(url)
+    bodies, others = make_bodies(survey, 4 * MINIMUM), make_bodies(other, 2)
+    accept(url, survey, bodies)
+    accept(url, other, others[:1])
+    put_back = copy_database(url)
+    accept(url, other, others[1:])
+    take_back(url, survey, bodies[::2])
+    take_back(url, other, others[1:])
+    put_back()
+    assert len(stored(url)) == 4 * MINIMUM + 1
+    assert factories.run(url, "check").exit_code == 0  # as long as nobody serves it, it stays as it is
+    assert len(stored(url)) == 4 * MINIMUM + 1
+    assert factories.run(url, "tidy").exit_code == 0
+    assert ids_of(url) == hashes(bodies[1::2]) | hashes(others[:1])
+    accept(url, other, others)
+    accept(url, survey, bodies)
+    assert ids_of(url) == hashes(bodies[1::2]) | hashes(others[:1])
+    assert agrees(url)
 
 
 def test_two_servers_at_once_lose_no_hash(new_database: NewDatabase) -> None:
@@ -259,8 +283,8 @@ def test_a_new_database_in_its_place_forgets_no_list(sqlite: NewDatabase, tmp_pa
             Path(f"{sa.make_url(url).database}{ending}").unlink(missing_ok=True)
 
     lose()
-    publish(url)
     assert factories.run(url, "tidy").exit_code == 0
+    close(url, publish(url).slug)
     lose()
     restore(url, tmp_path / "b")
     assert ids_of(url) == hashes(bodies[1:])

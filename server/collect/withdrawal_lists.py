@@ -69,8 +69,11 @@ def forget_withdrawals(connection: sa.Connection, slug: str) -> None:
         raise refuse(503, "withdrawals", template, value=str(path), reason=error.strerror or "") from error
 
 
-def bring_up_to_date(engine: sa.Engine) -> None:
+def bring_up_to_date(engine: sa.Engine) -> Withdrawals:
     """Add to the list what the database knows of open surveys, and take out those that it knows to be closed.
+
+    What it names of others, and the database does not know, as one that was put in its place from a copy: of whoever
+    is taking something back at this moment, too.
 
     Raises
     ------
@@ -80,9 +83,12 @@ def bring_up_to_date(engine: sa.Engine) -> None:
     with open_session(engine, writes=False) as session:
         path = _find_list(session.connection())
         if not path.exists() and not _read_open(session.connection()):
-            return
+            return {}
     with open_session(engine, writes=False) as fresh:
-        _change(path, fresh.connection, _reconcile)
+        after = _change(path, fresh.connection, _reconcile)
+        here = _read_open(fresh.connection())
+    missing = {name: ids - here.get(name, frozenset()) for name, ids in after.items()}
+    return {name: ids for name, ids in missing.items() if ids}
 
 
 def read_lists(places: Iterable[Path]) -> Withdrawals:
@@ -137,8 +143,8 @@ def _change(
     path: Path,
     connect: Callable[[], sa.Connection],
     change: Callable[[sa.Connection, Withdrawals], Withdrawals],
-) -> None:
-    """Let nobody else write meanwhile; once this returns, what was changed is on the disk.
+) -> Withdrawals:
+    """Let nobody else write meanwhile; once this returns, what was changed, and is returned, is on the disk.
 
     The database is looked at under the lock, so that a survey which is closed by then does not come back.
     """
@@ -159,6 +165,7 @@ def _change(
         elif path.exists():
             path.unlink()
             flush_folder(path.parent)
+        return after
 
 
 def _write_list(path: Path, withdrawals: Withdrawals) -> None:

@@ -57,26 +57,33 @@ def take_back(connection: sa.Connection, slug: str, response_id: bytes, now: dat
 
 
 def replay_withdrawals(connection: sa.Connection, withdrawals: Withdrawals) -> int:
-    """Take back what lists name and a database that was restored does not know of; the number of those.
+    """Take back what lists name and a database does not know of, as it is an older one; the number of those.
 
-    Nobody else uses the database yet. One that is not there yet, as it was sent after the backup, stays out as well,
-    with its place under a cap. Of a survey that is closed in the copy, only what is there goes.
+    One that is not there, as it was sent after the backup, stays out as well, with its place under a cap. Of a survey
+    that is closed, only what is there goes, and that where the backup closed it; the caller commits.
     """
-    replayed = 0
-    query = sa.select(Survey.id, Survey.slug, Survey.state).order_by(Survey.id)
-    for survey_id, slug, state in connection.execute(query).all():
-        marks, number = withdrawals_of(survey_id), batches.count_stored(connection, survey_id)
-        missing = withdrawals.get(hash_name(slug), frozenset()).difference(
-            map(bytes, connection.scalars(sa.select(marks.c.id)))
-        )
-        if not missing:
-            continue
-        gone = sum(_remove(connection, survey_id, response_id) for response_id in sorted(missing))
-        if state != State.CLOSED:
-            connection.execute(sa.insert(marks), [{"id": response_id} for response_id in sorted(missing)])
-        batches.set_stored(connection, survey_id, number - gone)
-        replayed += gone if state == State.CLOSED else len(missing)
-    return replayed
+    surveys = connection.execute(sa.select(Survey.id, Survey.slug).order_by(Survey.id)).all()
+    return sum(
+        _replay(connection, survey_id, withdrawals[hash_name(slug)])
+        for survey_id, slug in surveys
+        if hash_name(slug) in withdrawals
+    )
+
+
+def _replay(connection: sa.Connection, survey_id: int, listed: frozenset[bytes]) -> int:
+    query = sa.select(Survey.state, Survey.incomplete).where(Survey.id == survey_id)
+    survey = connection.execute(query.with_for_update(key_share=True)).one_or_none()
+    if survey is None or (survey.state == State.CLOSED and not survey.incomplete):
+        return 0
+    marks, number = withdrawals_of(survey_id), batches.count_stored(connection, survey_id)
+    missing = sorted(listed.difference(map(bytes, connection.scalars(sa.select(marks.c.id)))))
+    if not missing:
+        return 0
+    gone = sum(_remove(connection, survey_id, response_id) for response_id in missing)
+    if survey.state != State.CLOSED:
+        connection.execute(sa.insert(marks), [{"id": response_id} for response_id in missing])
+    batches.set_stored(connection, survey_id, number - gone)
+    return gone if survey.state == State.CLOSED else len(missing)
 
 
 def _remove(connection: sa.Connection, survey_id: int, response_id: bytes) -> bool:
