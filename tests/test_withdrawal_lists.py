@@ -5,7 +5,7 @@ import os
 import shutil
 import signal
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from datetime import datetime
 from json import dumps
 from pathlib import Path
@@ -16,6 +16,7 @@ from flask.testing import FlaskClient
 
 from server.collect import responses
 from server.store.engines import make_engine
+from server.store.private_files import lock_beside
 from tests.conftest import NewDatabase
 from tests.support import factories
 from tests.support.backups import back_up, key_of, restore, run_with, untouched
@@ -161,22 +162,44 @@ def test_another_copy_that_is_put_in_its_place_is_noticed_at_the_start(new_datab
 
 
 def test_two_servers_at_once_lose_no_hash(new_database: NewDatabase) -> None:
-    """In the list is what is in the table, whoever wrote it; of a guess, and of what was gone already, nothing."""
+    """In the list is what is in the tables, whoever wrote it; of a guess, and of what was gone already, nothing.
+
+    Of each survey one: a later one of the same survey would bring in what was lost before.
+    """
     url = new_database(True)
-    survey = publish(url)
-    bodies = make_bodies(survey, 40)
-    accept(url, survey, bodies)
-    with factories.serving(url) as first, factories.serving(url) as second, ThreadPoolExecutor(4) as threads:
+    surveys = [publish(url) for _ in range(16)]
+    bodies = [survey.response() for survey in surveys]
+    for survey, body in zip(surveys, bodies, strict=True):
+        accept(url, survey, [body])
+    with factories.serving(url) as first, factories.serving(url) as second, ThreadPoolExecutor(8) as threads:
 
         def send(k: int) -> int:
-            receipt = bodies[k % 40]["id"] if k < 60 else f"{k:032x}"
-            where = (first, second)[k % 2 if k < 40 else 0].url
-            return factories.ask(f"{where}/s/{survey.slug}/withdrawal.json", {"receipt": receipt})[0]
+            receipt = bodies[k % 16]["id"] if k < 24 else f"{k:032x}"
+            address = f"{(first, second)[k % 2].url}/s/{surveys[k % 16].slug}/withdrawal.json"
+            return factories.ask(address, {"receipt": receipt})[0]
 
-        assert set(threads.map(send, range(62))) == {200}
-    assert read_list(url) == [sorted(each.hex() for each in hashes(bodies))]
+        assert set(threads.map(send, range(26))) == {200}
+    assert sorted(read_list(url)) == sorted([each.hex()] for each in hashes(bodies))
     assert {bytes(row[0]) for row in dump(url)["withdrawals"]} == hashes(bodies)  # type: ignore[call-overload]
     assert agrees(url)
+
+
+def test_whoever_writes_the_list_is_waited_for(database_url: str) -> None:
+    """Without it, what is written from a list that was read a moment ago would lose what came between."""
+    first, second = publish(database_url), publish(database_url)
+    bodies = [first.response(), second.response()]
+    accept(database_url, first, bodies[:1])
+    accept(database_url, second, bodies[1:])
+    take_back(database_url, first, bodies[:1])
+    path = list_of(database_url)
+    with ThreadPoolExecutor(1) as threads:
+        with lock_beside(path):
+            before = path.read_bytes()
+            job = threads.submit(take_back, database_url, second, bodies[1:])
+            wait([job], timeout=1)
+            assert path.read_bytes() == before
+        job.result()
+    assert sorted(read_list(database_url)) == sorted([each.hex()] for each in hashes(bodies))
 
 
 def test_nothing_is_taken_back_where_it_cannot_be_written_down(
