@@ -27,6 +27,7 @@ from tests.support import batch_dumps, factories
 from tests.support.backups import back_up, restore
 from tests.support.factories import Published, dump, stored
 from tests.support.sample_releases import found, grant
+from tests.support.withdrawal_lists import list_of, read_list
 
 MINIMUM = 3
 NOW = datetime(2026, 5, 6)  # noqa: DTZ001 - in UTC, as the database holds times
@@ -254,15 +255,16 @@ def test_a_restored_backup_keeps_it_out(
     assert _agrees(new)
 
 
-def test_a_backup_from_before_brings_it_back_and_its_receipt_takes_it_back_again(
+def test_a_lost_list_brings_it_back_with_a_backup_from_before_and_its_receipt_takes_it_back_again(
     client: FlaskClient, database_url: str, tmp_path: Path, sqlite: NewDatabase
 ) -> None:
-    """Nothing outside the database says what was taken back; the command says so (`tests/test_backups.py`)."""
+    """With the list it stays away (`tests/test_withdrawal_lists.py`)."""
     survey = factories.publish(database_url, factories.definition([0.25] * 8), minimum=MINIMUM)
     (body,) = _answer(client, survey, 1)
     back_up(database_url, tmp_path / "b")
     ask(client, survey.slug, body["id"], "withdrawal")
     assert not stored(database_url)
+    list_of(database_url).unlink()
     new = sqlite(False)
     restore(new, tmp_path / "b")
     assert len(stored(new)) == 1
@@ -353,6 +355,10 @@ def test_a_server_that_is_killed_has_taken_back_whole_responses(new_database: Ne
     left = {bytes(row[0]) for row in stored(database_url)}  # type: ignore[call-overload]
     assert left.isdisjoint(map(factories.stored_id, bodies[:answered]))
     assert len(left) in (60 - answered, 59 - answered)
+    # The list outside the database may have one more: it is written first.
+    (listed,) = read_list(database_url)
+    assert set(listed) >= {factories.stored_id(body).hex() for body in bodies} - {each.hex() for each in left}
+    assert len(listed) <= 61 - len(left)
     assert _agrees(database_url)
 
 

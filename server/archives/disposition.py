@@ -7,6 +7,7 @@ from sqlalchemy.orm import Session
 
 from server.archives.stratum_copies import StratumCopy, copy_tree
 from server.collect.untidied import mark_untidied
+from server.collect.withdrawal_lists import forget_withdrawals
 from server.inputs import N_, parse_form, refuse, shorten_value
 from server.store.models import Researcher, State, Survey, SurveyVersion
 from server.study import strata, study_sheets, surveys
@@ -92,9 +93,16 @@ def delete(session: Session, survey: Survey) -> None:
 
     `tidying` drops the tables of its own once this is committed: nothing leads to them any more, and it
     keeps nobody waiting.
+
+    Raises
+    ------
+    InputError
+        503 if the list of what was taken back of it cannot be written.
     """
+    slug = survey.slug
     session.execute(sa.delete(SurveyVersion).where(SurveyVersion.survey_id == survey.id))
     # What else belongs to it goes with it: strata, batches, drafts, members, invitations of colleagues, the log.
     session.execute(sa.delete(Survey).where(Survey.id == survey.id))
+    forget_withdrawals(session.connection(), slug)
     session.expunge(survey)
     mark_untidied(session, survey.id)

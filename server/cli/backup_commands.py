@@ -12,7 +12,8 @@ import sqlalchemy as sa
 
 from server.archives import backups
 from server.cli.common import JSON, print_document
-from server.config import backup_passphrase, from_environment
+from server.collect.withdrawal_lists import Withdrawals, read_lists
+from server.config import backup_passphrase, from_environment, marks_folder
 from server.store.private_files import open_new
 from server.web.database_start import check_address, open_existing
 
@@ -79,28 +80,63 @@ def backup(
 @click.command()
 @FILE
 @IDENTITY
+@click.option(
+    "--withdrawals",
+    "places",
+    multiple=True,
+    type=click.Path(exists=True, path_type=Path),
+    help="A list of what was taken back, or a folder of such lists (several times); by default those beside the new "
+    "database and in data/, or the folder that MONEDA_MARKS names.",
+)
 @JSON
-def restore(file: str, identity: str | None, as_json: bool) -> None:
+def restore(file: str, identity: str | None, places: tuple[Path, ...], as_json: bool) -> None:
     """Make a new database, the one that DATABASE_URL names, of a backup; nothing there is overwritten.
 
     The whole file is looked at before anything begins. Of surveys that were published nothing is released
-    before their owners have declared what was spent since the backup was made.
+    before their owners have declared what was spent since the backup was made. Responses that were taken back
+    since are taken back again, where a list beside the database says so.
     """
     database_url = from_environment().database_url
     check_address(database_url)
+    withdrawals = read_lists(places or _find_folders(database_url))
+    if places and not withdrawals:
+        raise click.UsageError("--withdrawals must name lists, or folders of files that end in .withdrawn")
     with _open(file) as opened:
         unlock = _unlock(identity)
         with _progress("Restoring rows") as report_progress:
-            contents = backups.restore_backup(database_url, opened, unlock, report_progress)
-    document = _describe(contents)
+            contents, replayed = backups.restore_backup(
+                database_url, opened, unlock, withdrawals, report_progress
+            )
+    document = {**_describe(contents), "withdrawals": replayed}
     click.echo(
         f"Everything is as it was at {document['made_at']} (UTC), also what was changed since on purpose: passwords, "
         "recovery codes and roles are the old ones, who was shut out is let in, surveys that were closed take "
-        "responses, codes that were used or withdrawn let in, and what was deleted is back, as are responses that "
-        "were taken back. Change that before you let anybody in; of the responses, only who has a receipt can.",
+        "responses, codes that were used or withdrawn let in, and what was deleted is back. Change that before you "
+        "let anybody in.",
         err=True,
     )
+    click.echo(_say_replayed(withdrawals, replayed), err=True)
     print_document(document, as_json)
+
+
+def _find_folders(database_url: str) -> list[Path]:
+    """Where lists of what was taken back may be: beside the new database, and where those of other databases are."""
+    url = sa.make_url(database_url)
+    beside = [Path(str(url.database)).resolve().parent] if url.get_backend_name() == "sqlite" else []
+    return [folder for folder in dict.fromkeys([*beside, marks_folder().resolve()]) if folder.is_dir()]
+
+
+def _say_replayed(withdrawals: Withdrawals, replayed: int) -> str:
+    if not withdrawals:
+        return (
+            "No list of what was taken back was there: responses that were taken back since the backup are back, and "
+            "only who has a receipt can change that. If there is such a list (its name ends in .withdrawn), remove "
+            "this database and restore again with --withdrawals."
+        )
+    return (
+        f"Taken back again, as the lists say: {replayed}. Of surveys that were closed or deleted since the backup no "
+        "list tells any more what was taken back."
+    )
 
 
 def _write(engine: sa.Engine, path: Path, lock: backups.Lock, without_running: bool) -> backups.Written:

@@ -1,21 +1,19 @@
 """The file outside a database that `spending_marks` keeps: read, begun, and changed by one at a time."""
 
-import hashlib
 import json
 import secrets
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from server.config import marks_folder
 from server.inputs import N_, refuse
 from server.store.engines import engine_of
 from server.store.models import Debit, Server, Survey, SurveyVersion
+from server.store.outside_files import find_outside_file, hash_name
 from server.store.private_files import lock_beside, replace_file
 
 _FORMAT = 1
@@ -59,11 +57,6 @@ def is_begun(newest: Newest | None) -> bool:
 def unknown(number: int) -> Newest:
     """A debit that no database knows."""
     return Newest(number, secrets.token_hex(16))
-
-
-def hash_name(name: str) -> str:
-    """How the file names a survey, by its link, or a right, by its token."""
-    return hashlib.sha256(f"moneda mark {name}".encode()).hexdigest()[:32]
 
 
 def read_mark(session: Session) -> Mark:
@@ -125,12 +118,7 @@ def _server(session: Session) -> str:
 
 
 def _path(session: Session, server: str) -> Path:
-    """Beside SQLite's file, wherever links lead to it; for PostgreSQL in a folder of this machine."""
-    url = engine_of(session).url
-    if url.get_backend_name() == "sqlite":
-        path = Path(str(url.database)).resolve()
-        return path.with_name(f"{path.name}.spent")
-    return marks_folder() / f"{quote(str(url.database), safe='')}-{server}.spent"
+    return find_outside_file(engine_of(session).url, server, ".spent")
 
 
 def _parse(path: Path) -> Mark | None:

@@ -19,9 +19,10 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from server.inputs import N_, refuse
-from server.releases.mark_files import Mark, Newest, change_mark, hash_name, is_begun, read_mark, unknown
+from server.releases.mark_files import Mark, Newest, change_mark, is_begun, read_mark, unknown
 from server.store.engines import do_after_commit, engine_of, open_session, waits_for_commit
 from server.store.models import Debit, PrivacyBudget, Survey, SurveyVersion, TakenRight
+from server.store.outside_files import hash_name
 
 
 def is_restored(session: Session, survey: Survey) -> bool:

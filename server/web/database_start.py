@@ -9,7 +9,8 @@ from alembic.runtime.migration import MigrationContext
 from alembic.util import CommandError
 
 from server import archives
-from server.collect import tidying
+from server.collect import responses, tidying
+from server.collect.withdrawal_lists import bring_up_to_date
 from server.inputs import InputError
 from server.releases.spending_marks import open_marks
 from server.store.engines import has_newest_schema, make_engine, migrate
@@ -58,8 +59,16 @@ def open_database(
                 _check_revision(connection)
         migrate(engine)
         open_marks(engine)
+        _take_back_again(engine)
         _delete_due(engine)
     return engine
+
+
+def _take_back_again(engine: sa.Engine) -> None:
+    """Nor is anybody answered from what was taken back, and is in a copy that was put in the database's place."""
+    if missing := bring_up_to_date(engine):
+        with engine.execution_options(moneda_writes=True).begin() as connection:
+            responses.replay_withdrawals(connection, missing)
 
 
 def _delete_due(engine: sa.Engine) -> None:

@@ -32,6 +32,7 @@ PAGE_FIELDS = {
     "row": N_("Rows"),
     "second_stratum": N_("Second"),
     "survey": N_("Survey"),
+    "withdrawals": N_("List of what was taken back"),
 }
 """Of addresses, of whole messages, and of what is asked twice before a survey is deleted."""
 TABLES = (

@@ -3,7 +3,8 @@
 It is read twice: first to its end, so that nothing begins before every hash agrees; then into the database. On
 PostgreSQL that is one transaction. On SQLite it is a file of another name, which gets its own at the very end, and
 which the next attempt removes if this one died. Whatever was published there may release nothing before its owner has
-declared what was spent since the backup was made.
+declared what was spent since the backup was made. What lists outside the database say was taken back since is taken
+back again, before anybody can see the database.
 """
 
 import os
@@ -21,6 +22,8 @@ from sqlalchemy.orm import Session
 from server.archives.backups.backup_rows import TYPES, describe_columns, unpack_rows
 from server.archives.backups.containers import Contents, TablePart, Taker, read_parts
 from server.archives.backups.envelopes import DamagedError, Unlock, decrypt_file
+from server.collect import responses
+from server.collect.withdrawal_lists import Withdrawals
 from server.releases.spending_marks import doubt_all
 from server.store import own_table_making, own_tables
 from server.store.engines import find_migrations, make_engine, migrate_within, open_session
@@ -53,9 +56,10 @@ def restore_backup(
     database_url: str,
     file: IO[bytes],
     unlock: Unlock,
+    withdrawals: Withdrawals,
     report_progress: Callable[[int, int], object] = lambda *_: None,
-) -> Contents:
-    """Make a database of a backup, at the newest revision.
+) -> tuple[Contents, int]:
+    """Make a database of a backup, at the newest revision; how many of these withdrawals it did not know.
 
     Raises
     ------
@@ -77,8 +81,9 @@ def restore_backup(
         loader.finish()
         migrate_within(session.connection())
         session.flush()
+        replayed = responses.replay_withdrawals(session.connection(), withdrawals)
         doubt_all(session)
-    return contents
+    return contents, replayed
 
 
 def _check_known(contents: Contents) -> None:

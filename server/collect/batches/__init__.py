@@ -39,6 +39,7 @@ from server.collect.batches.counting import (
     count_taken_back,
     find_writer,
     lock_accepted,
+    set_stored,
     write_counting,
 )
 from server.collect.batches.encoding import add_up, as_keys

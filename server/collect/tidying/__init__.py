@@ -21,6 +21,9 @@ ones, whose files are removed.
 *The books* show, as they were while a survey was open, which responses waited or were sealed together. The
 new tables of a closed survey hold the same counts in one order (`batches.order_batches`).
 
+*The list* of what was taken back, outside the database (`collect.withdrawal_lists`), loses a closed survey's part
+before that.
+
 *A deleted survey's* own tables are dropped, and what all surveys share, which holds nothing of respondents, is
 written anew, table by table, without what was deleted. PostgreSQL's statistics, which hold the commonest values of a
 column, are kept of no text and no bytes.
@@ -59,6 +62,7 @@ from server.collect.tidying.waiting import (
     UnfinishedError,
     leave_turn,
 )
+from server.collect.withdrawal_lists import bring_up_to_date
 from server.store.engines import open_session
 from server.store.failures import describe_failure
 from server.store.models import Base
@@ -136,6 +140,10 @@ def _rewrite(engine: sa.Engine, work: Due, patience: Patience) -> None:
     tool = sqlite if engine.dialect.name == "sqlite" else postgresql
     if work.rewritten:
         return
+    try:
+        bring_up_to_date(engine)
+    except OSError as error:
+        raise UnfinishedError(describe_failure(error)) from error
     with _describe_errors():
         if work.kept:
             tool.rewrite(engine, work, patience)
