@@ -500,3 +500,17 @@ def test_options_that_contradict_each_other_are_refused(tmp_path: Path) -> None:
     ]:
         refused = CliRunner(env={"DATABASE_URL": NOWHERE}).invoke(main, ["release", *arguments])
         assert (refused.exit_code, said in refused.stderr) == (2, True), refused.stderr
+
+
+@pytest.mark.parametrize("option", ["--output", "--ledger"])
+def test_no_file_is_called_as_standard_output_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, option: str
+) -> None:
+    """Nor is a pipe advised, which neither takes."""
+    monkeypatch.chdir(tmp_path)
+    document = plan(certain("count"), division="given")
+    budget = ["--budget-epsilon", "100"] if option == "--ledger" else []
+    done = run(tmp_path, table(PEOPLE), document, "--yes", *budget, option, "-")
+    assert done.exit_code == 2
+    assert done.stderr.strip().endswith(f"{option} must be a new file that can be written; '-' is not")
+    assert {path.name for path in tmp_path.iterdir()} == {"data.csv", "plan.json"}

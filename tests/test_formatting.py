@@ -135,6 +135,8 @@ def test_a_ratio_is_written_however_large(value: float, shown: str) -> None:
         ("es", "abc", "a, b y c"),
         ("es", ("Apuntes", "Internet"), "Apuntes e Internet"),
         ("es", ("agua", "hielo"), "agua y hielo"),
+        ("es", ("Apuntes", "Índices"), "Apuntes e Índices"),
+        ("es", ("diésel", "híbrido"), "diésel e híbrido"),
         ("es", ("i",), "i"),
         ("fr", "ab", "a et b"),
         ("ar", "أبج", "أ وب وج"),

@@ -322,6 +322,17 @@ def test_no_command_writes_a_file_that_is_called_as_standard_output_is(
             in (done.stderr)
         )
     assert list(tmp_path.iterdir()) == []
+    # These take no pipe, so none is named.
+    for option, arguments in (
+        ("FILE", ("backup", "--")),
+        ("FILE", ("signing-key", "--")),
+        ("--zip", ("survey", "export", survey.slug, "--zip")),
+        ("--output", ("manifest", "--sign", "secret", "--output")),
+    ):
+        done = factories.run(database_url, *arguments, "-")
+        assert done.exit_code == 2
+        assert done.stderr.strip().endswith(f"{option} must be a new file that can be written; '-' is not")
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_conditions_are_in_the_way(database_url: str, tmp_path: Path) -> None:

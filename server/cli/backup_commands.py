@@ -11,7 +11,7 @@ import click
 import sqlalchemy as sa
 
 from server.archives import backups
-from server.cli.common import JSON, print_document
+from server.cli.common import JSON, check_file_name, print_document
 from server.collect.withdrawal_lists import Withdrawals, read_lists
 from server.config import backup_passphrase, from_environment, marks_folder
 from server.store.private_files import open_new
@@ -57,6 +57,7 @@ def backup(
         return
     if identity is not None:
         raise click.UsageError("--identity opens a file; to write one, give a public key with --recipient")
+    check_file_name(Path(file), "FILE")
     if os.path.lexists(file):
         raise click.UsageError(f"FILE must be a new file; {file!r} is there already")
     lock = backups.Lock(recipient=recipient) if recipient else backups.Lock(_ask_passphrase(new=True))

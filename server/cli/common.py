@@ -63,7 +63,7 @@ def open_new_file(path: Path, option: str, *, private: bool = False) -> IO[bytes
     UsageError
         Naming the option that named it.
     """
-    check_file_name(path, option)
+    check_file_name(path, option, ": for a pipe, name /dev/stdout")
     try:
         if path.is_fifo() or path.is_char_device():
             return open(path, "wb")
@@ -75,8 +75,10 @@ def open_new_file(path: Path, option: str, *, private: bool = False) -> IO[bytes
         ) from error
 
 
-def check_file_name(path: Path, option: str) -> None:
+def check_file_name(path: Path, option: str, instead: str = "") -> None:
     """Refuse what many programs take for standard output, and would be a file of that name here.
+
+    `instead` says what to name, where a pipe is taken.
 
     Raises
     ------
@@ -84,9 +86,7 @@ def check_file_name(path: Path, option: str) -> None:
         Naming the option that named it.
     """
     if str(path) == "-":
-        raise click.UsageError(
-            f"{option} must be a new file that can be written; '-' is not: for a pipe, name /dev/stdout"
-        )
+        raise click.UsageError(f"{option} must be a new file that can be written; '-' is not{instead}")
 
 
 @contextmanager

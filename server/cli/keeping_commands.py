@@ -12,6 +12,7 @@ from server import archives, people, releases
 from server.cli.common import (
     JSON,
     SLUG,
+    check_file_name,
     database_session,
     found_survey,
     print_document,
@@ -92,6 +93,7 @@ def write_archive(slug: str, path: Path, language: str, right: Mapping[str, str 
 
     What `right` gives along, by the names of the options, is debited before.
     """
+    check_file_name(path, "--zip")
     if path.exists():  # before anything is debited
         raise click.UsageError(f"--zip must be a new file; {str(path)!r} is there already")
     with database_session() as session:

@@ -7,7 +7,14 @@ from typing import IO, Any
 import click
 
 from server import releases
-from server.cli.common import JSON, database_session, found_survey, print_document, survey_to_change
+from server.cli.common import (
+    JSON,
+    check_file_name,
+    database_session,
+    found_survey,
+    print_document,
+    survey_to_change,
+)
 from server.cli.release_output import (
     announce_work,
     ask_agreement,
@@ -111,6 +118,8 @@ def release(
         other = "--plan" if plan is not None else "--data"
         raise click.UsageError(f"--{given[0].replace('_', '-')} must not be given with {other}")
     if data is not None:
+        if ledger is not None:
+            check_file_name(ledger, "--ledger")
         # One ledger, by whatever link it is named: else each link would become a ledger of its own.
         path = None if ledger is None else ledger.resolve()
         kept = Kept(path, budget["budget_epsilon"], budget["budget_delta"])

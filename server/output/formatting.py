@@ -18,7 +18,7 @@ _HUNDREDTH, _FOURTH = Decimal("0.01"), Decimal("0.0001")
 _NEAR = 1e-8
 """Shares that are nearer to each other are the same: computing them is not more exact, nor are chances, in 2**-32."""
 _LONGEST_RATIO = 1e9
-_SOUNDS_I = re.compile("i|hi(?![ae])", re.IGNORECASE)
+_SOUNDS_I = re.compile("[ií]|h[ií](?![aeáé])", re.IGNORECASE)
 _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 # Parsed once: a page of results shows a thousand numbers.
 _TENTHS, _WHOLE, _UNGROUPED = (parse_pattern(pattern) for pattern in ("#,##0.0", "#,##0", "0"))

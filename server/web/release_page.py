@@ -14,6 +14,7 @@ from server.releases.basis import Basis
 from server.releases.noise_shapes import expect_noise
 from server.releases.offers import QuestionOffer, instead_of_comparing, list_crossable, offers, questions_of
 from server.releases.plans import plan_forms
+from server.releases.plans.added_items import CHOSEN
 from server.releases.plans.plan_forms import AMOUNTS, INSTEAD, STRATA, Typed
 from server.releases.plans.plan_reader import Item, ItemKind, noises, plan_json
 from server.releases.pricing import Price, cells_digest
@@ -30,7 +31,7 @@ class ReleasePage:
     """What is offered, what is typed, and what that costs.
 
     `looked` is the price, where it was asked for and can be said; `bad` are the fields with problems,
-    `sent` what the form held.
+    `sent` what the form held, but for what was added since.
     """
 
     survey: Survey
@@ -77,6 +78,10 @@ class ReleasePage:
     def language(self) -> str:
         """The survey's language."""
         return str(surveys.draft_document(self.survey)["language"])
+
+    def is_begun(self, action: str) -> bool:
+        """Whether something is chosen that this button has not added: it must not fold away."""
+        return any(self.sent.get(name) for name in CHOSEN[action])
 
     @property
     def compared(self) -> list[str]:

@@ -37,7 +37,7 @@ def test_no_page_grows_wider_than_a_phone(kind: str, open_page: Opener, served: 
     sign_in(page, served.database_url)
     wide = []
     home = f"/manage/surveys/{survey.slug}"
-    addresses = [f"{home}{path}" for path in ("", "/edit", "/results", "/simulate", "/releases")]
+    addresses = [f"{home}{path}" for path in ("", "/edit", "/results", "/explain", "/simulate", "/releases")]
     if kind == "yes_no":  # the others say nothing of the questions
         addresses += ["/manage/surveys", *(f"{home}/{path}" for path in ("links", "people", "schedule"))]
     for address in addresses:

@@ -227,6 +227,38 @@ def test_what_is_added_stays_in_the_plan(builder: Builder, database_url: str, as
     assert {item["epsilon"] for item in plan["items"]} == {"0.1"}
 
 
+@pytest.mark.parametrize(
+    ("action", "chosen"),
+    [
+        ("table", {"side1": "*strata", "side2": "q2"}),
+        ("top", {"top": "q2", "how_many": "1"}),
+        ("exceeding", {"exceeding": "q1"}),
+        ("part", {"stratum": '["North", "Alba"]'}),
+    ],
+)
+def test_enter_neither_folds_away_nor_forgets_what_is_chosen_and_not_added(
+    builder: Builder, database_url: str, asked: Published, action: str, chosen: dict[str, str]
+) -> None:
+    factories.plant(database_url, asked.slug, "North > Alba\nSouth")
+    builder = build(builder.client, builder.slug).tick(COUNT)
+
+    def is_open() -> bool:
+        (folded,) = re.findall(
+            rf'<details(?:(?!<details).)*value="{action}"', builder.answer.text, flags=re.DOTALL
+        )
+        return str(folded).startswith("<details open>")
+
+    assert not is_open()
+    builder.type(chosen).press()
+    assert is_open()
+    assert chosen.items() <= dict(builder.fields()).items()
+    builder.type(part=key(COUNT)).press(action)
+    assert len(json.loads(dict(builder.fields())["plan"])["items"]) == 2
+    assert not is_open()
+    builder.press()
+    assert not is_open()
+
+
 def test_the_field_of_the_budget_is_called_as_on_its_page(signed_in: FlaskClient, asked: Published) -> None:
     answer = set_budget(signed_in, asked.slug, "x")
     assert answer.status_code == 422

@@ -18,6 +18,13 @@ from server.releases.plans.plan_forms import (
 )
 from server.releases.plans.plan_reader import Item, ItemKind, item_json
 
+CHOSEN: Mapping[str, tuple[str, ...]] = {
+    "table": ("side1", "side2", "side3"),
+    "top": ("top",),
+    "exceeding": ("exceeding",),
+    "part": ("stratum",),
+}
+"""The fields that are empty until something is chosen for the button of this name, which adds it."""
 _LONGEST = 100_000
 
 

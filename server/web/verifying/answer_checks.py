@@ -39,6 +39,7 @@ class AnswerChecker:
     def __init__(self, app: Flask, manifest: Mapping[str, Any]) -> None:
         self.data: dict[str, dict[str, str]] = {}
         self.pages: dict[tuple[str, str], bytes] = {}
+        self._beside: dict[tuple[str, str], dict[str, str]] = {}
         self._pinned = frozenset(manifest["files"])
         self._drawer = ShellDrawer(app)
         self._app = app
@@ -110,7 +111,7 @@ class AnswerChecker:
         self.pages[f"/s/{slug}", language] = hashlib.sha256(answer.body).digest()
         if survey is not None:
             found |= {"title": survey.definition.title, "version": survey.version}
-        return problems + self._compare_data(slug, language, found)
+        return problems + self._compare_data(self.data.setdefault(slug, {}), language, found)
 
     def check_how(self, slug: str, asked: str | None, answer: SiteAnswer, visitor: Visitor) -> list[str]:
         """What is wrong with the page that explains."""
@@ -137,8 +138,11 @@ class AnswerChecker:
             return self._read(slug, answer)[0]
         page = f"/s/{slug}/{name}"
         language = asked or visitor.choose_language(page)
-        problems, _ = self._match(slug, page, language, answer, draw(slug, language, survey))
-        return problems + [f"answers with status {answer.status}"] * (answer.status != 200)
+        problems, found = self._match(slug, page, language, answer, draw(slug, language, survey))
+        problems += [f"answers with status {answer.status}"] * (answer.status != 200)
+        # Their data are the survey's settings in words: in each language the same for every visitor.
+        known = self._beside.setdefault((page, language), {})
+        return problems + self._compare_data(known, language, found or {})
 
     def _read(self, slug: str, answer: SiteAnswer) -> tuple[list[str], str]:
         """The text of a page, and what is wrong with its headers and with what it loads beside its own logo."""
@@ -173,8 +177,8 @@ class AnswerChecker:
             found["sender"] = json.dumps(sender.as_json(), ensure_ascii=False)
         return problems, found
 
-    def _compare_data(self, slug: str, language: str, found: Mapping[str, str]) -> list[str]:
-        known = self.data.setdefault(slug, {})
+    @staticmethod
+    def _compare_data(known: dict[str, str], language: str, found: Mapping[str, str]) -> list[str]:
         problems = []
         for slot, text in found.items():
             name, value = slot, text

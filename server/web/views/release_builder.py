@@ -7,12 +7,13 @@ from decimal import Decimal
 from flask import Blueprint, Response, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 from flask_babel import gettext
+from werkzeug.datastructures import MultiDict
 
 from server import releases
 from server.inputs import N_, InputError, Problem, parse_json, refuse
 from server.releases import Ledger, Released
 from server.releases.basis import Basis, load_basis
-from server.releases.plans.added_items import with_added
+from server.releases.plans.added_items import CHOSEN, with_added
 from server.releases.plans.plan_forms import Typed, key_of, read_typed, typed_plan
 from server.releases.plans.plan_reader import (
     MOST_EPSILON,
@@ -190,6 +191,10 @@ def _page(
     looked: Price | None = None,
     problems: Sequence[Problem] = (),
 ) -> str:
-    page = ReleasePage(survey, basis, typed, looked, {problem.field for problem in problems}, request.form)
+    sent = MultiDict(request.form)
+    if not problems:
+        for name in CHOSEN.get(sent.get("action", ""), ()):
+            sent.poplist(name)
+    page = ReleasePage(survey, basis, typed, looked, {problem.field for problem in problems}, sent)
     said = [describe(problem) for problem in problems]
     return render_template("releases/new.html", survey=survey, ledger=basis.ledger, page=page, problems=said)
