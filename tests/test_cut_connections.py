@@ -1,8 +1,11 @@
 """Connections that PostgreSQL ends, as with a restart: nothing acknowledged is lost, and nothing is there twice."""
 
+import os
+import socket
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from threading import Thread
 
 import pytest
 import sqlalchemy as sa
@@ -101,6 +104,30 @@ def test_while_it_waits_for_a_lock(app: Flask, other: sa.Engine, survey: factori
     holding.dispose()
     assert client.post(survey.url, json=body).status_code == 201
     assert client.post(survey.url, json=body).status_code == 200
+
+
+def test_what_went_away_without_a_word_is_noticed_once_not_for_each_connection(
+    app: Flask, other: sa.Engine, survey: factories.Published
+) -> None:
+    """As with a machine that another takes the place of: nothing arrives, until something is sent."""
+    client, engine = app.test_client(), app.extensions["moneda.engine"]
+    connections = [engine.connect() for _ in range(4)]
+    for connection in connections:
+        ours, theirs = socket.socketpair()
+        ours.setblocking(False)
+        os.dup2(ours.fileno(), connection.connection.driver_connection.fileno())
+        ours.close()
+        Thread(target=end_once_asked, args=(theirs,), daemon=True).start()
+        connection.close()
+    bodies = [survey.response() for _ in range(4)]
+    assert [client.post(survey.url, json=body).status_code for body in bodies] == [503, 201, 201, 201]
+    assert client.post(survey.url, json=bodies[0]).status_code == 201
+    assert list_ids(other) == sorted(map(factories.stored_id, bodies))
+
+
+def end_once_asked(theirs: socket.socket) -> None:
+    with theirs:
+        theirs.recv(1)
 
 
 def ask(other: sa.Engine, query: sa.TextClause) -> list[sa.Row[tuple[object, ...]]]:

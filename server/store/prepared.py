@@ -110,13 +110,18 @@ def _read(cursor: Any) -> list[Any]:
 
 @contextmanager
 def raising_as_sqlalchemy(connection: sa.Connection, sql: str) -> Iterator[None]:
-    """Raise a driver's error as SQLAlchemy would, and let go of a connection that was cut: the next one is new."""
+    """Raise a driver's error as SQLAlchemy would, and let go of a connection that was cut: the next one is new.
+
+    As with SQLAlchemy, so are those that were open beside it: what went away without a word took them along, and each
+    would be found out by somebody who is sent away.
+    """
     pooled, dialect = connection.connection, connection.dialect
     try:
         yield
     except dialect.loaded_dbapi.Error as error:
         cut = dialect.is_disconnect(error, pooled.dbapi_connection, None)
         if cut:
+            connection.engine.pool._invalidate(pooled, error)  # which has no other name for it
             connection.invalidate(error)
         raise sa.exc.DBAPIError.instance(
             sql,
