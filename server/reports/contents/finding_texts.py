@@ -27,7 +27,7 @@ def explain_share(words: ReportWords, found: FoundRange, weighted: bool) -> str:
     if found.says == Says.IMPOSSIBLE:
         parts.append(_impossible(words))
     elif found.says == Says.NOT_TOLD:
-        parts.append(_open(words))
+        parts.append(explain_open(words))
     else:
         if found.guess is not None:
             parts.append(_("Best guess: %(guess)s of 100.", guess=found.guess))
@@ -77,7 +77,7 @@ def explain_mean(
     if found.says == Says.IMPOSSIBLE:
         parts.append(_impossible(words))
     elif found.says == Says.NOT_TOLD:
-        parts.append(_open(words))
+        parts.append(explain_open(words))
     elif found.guess is not None:
         guess = words.macro("_macros.html", "with_unit", words.number(found.guess), question.unit)
         parts.append(_("Best guess: %(guess)s.", guess=guess))
@@ -241,7 +241,8 @@ def _impossible(words: ReportWords) -> str:
     )
 
 
-def _open(words: ReportWords) -> str:
+def explain_open(words: ReportWords) -> str:
+    """Why an estimate is not called a finding."""
     return words.gettext("Chance leaves more than half of what is possible open.")
 
 
