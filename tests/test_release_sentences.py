@@ -120,3 +120,13 @@ def test_limits_at_one_place_are_told_once() -> None:
     assert shown is not None
     assert shown.chart is not None
     assert shown.chart.alternative == "1 people behind: at most 1 of 100."
+
+
+def test_answers_are_quoted_as_the_language_does() -> None:
+    item = Item(ItemKind.TOP, ("sex",), how_many=2)
+    figures = [Figure("top", (("sex", name),), None) for name in ("a", "b")]
+
+    ((sentence, _meaning),) = say_entry(ReportWords("es"), of_table(item, figures, people_off=3.0), NO_SURVEY)
+
+    assert "«a», «b»" in sentence
+    assert "“" not in sentence
