@@ -1,7 +1,7 @@
 """`python -m server release --data`: central releases from a table that is not a survey."""
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -103,9 +103,11 @@ def release_from_table(
         if after is not None:
             document["left"] = float(after.left)
         document["released"] = _table_json(made)
-        run = TableRun(made, (epsilon, delta), document)
-        for path, target in targets:
-            target.write(run.write(path.suffix, files.language))
+        with _print_unwritten(document):
+            run = TableRun(made, (epsilon, delta), document)
+            for path, target in targets:
+                target.write(run.write(path.suffix, files.language))
+                target.flush()
     if as_json:
         print_document(document, as_json)
     elif not files.paths:
@@ -170,6 +172,17 @@ def _table_json(made: tuple[Released, ...]) -> list[dict[str, Any]]:
         {name: value for name, value in entry_json(entry, names=False).items() if name not in surveys_own}
         for entry in made
     ]
+
+
+@contextmanager
+def _print_unwritten(document: Mapping[str, Any]) -> Iterator[None]:
+    """Print, as JSON, what was paid for and cannot be written into files, as where a disk is full."""
+    try:
+        yield
+    except BaseException:
+        click.echo("The files cannot be written. What was released follows as JSON, once.", err=True)
+        print_document(document, as_json=True)
+        raise
 
 
 @contextmanager

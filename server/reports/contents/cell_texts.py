@@ -30,6 +30,11 @@ def measure(words: ReportWords, value: float | None, width: float) -> Number:
     return Number(value, words.measure(value, width), "0" + "." * bool(decimals) + "0" * decimals)
 
 
+def exact(words: ReportWords, value: float | None) -> Number:
+    """A number that was chosen among others, which a rounded one would not be."""
+    return Number(value, NOTHING if value is None else words.number(value), _AS_BOOKED)
+
+
 def count(words: ReportWords, value: int | None) -> Number:
     """How many."""
     return Number(value, NOTHING if value is None else words.integer(value), "#,##0")

@@ -7,11 +7,13 @@ from decimal import Decimal
 
 from server.output.formatting import count_measured
 from server.releases import STRATUM, Figure, Released
+from server.releases.plans.items import ItemKind
 from server.releases.plans.row_conditions import RowCondition
 from server.releases.table_columns import EMPTY
 from server.reports.contents import finding_texts
 from server.reports.contents.figures import QuestionsByVersion, numbers, part, span, width_of
 from server.reports.contents.finding_values import find_highest, range_of_mean, range_of_share
+from server.reports.findings import Says
 from server.reports.report_words import ReportWords
 
 _SIGNS = {"equal": "=", "in": "in", "at_least": ">=", "more_than": ">", "at_most": "<=", "less_than": "<"}
@@ -49,8 +51,15 @@ def say_columns(words: ReportWords, entry: Released, asked: QuestionsByVersion) 
 
 
 def _say_sum(words: ReportWords, entry: Released, figure: Figure, asked: QuestionsByVersion) -> Said:
-    low, high = _word_limits(words, entry, figure, asked)
-    value = numbers(words, entry, figure, asked)[0].text
+    """Cut to what is possible: where no number is below 0, no sum is, and the same above."""
+    ends = span(entry, figure, asked)
+    assert ends is not None  # it is of a number
+    least, most = 0 if ends[0] >= 0 else -math.inf, 0 if ends[1] <= 0 else math.inf
+    possible = figure.within(least, most)
+    if possible.low == possible.high and possible != figure:
+        return words.gettext("So near 0 that noise hides the sum."), ""
+    low, high = _word_limits(words, entry, possible, asked)
+    value = numbers(words, entry, possible, asked)[0].text
     return (
         words.gettext("The sum is %(low)s to %(high)s.", low=low, high=high),
         words.gettext("Best guess: %(guess)s.", guess=value),
@@ -91,10 +100,10 @@ def _say_quantiles(words: ReportWords, entry: Released, asked: QuestionsByVersio
     for figure in entry.figures:
         number = numbers(words, entry, figure, asked)[0].text
         share = words.number(float(100 * Decimal(figure.place[-1][1])))
-        found.append(_("%(share)s %% below %(number)s", share=share, number=number))
+        found.append(_("at most %(share)s %% below %(number)s", share=share, number=number))
     off = max(float(entry.notes[f"rows_off_{figure.place[-1][1]}"]) for figure in entry.figures)
     return (
-        _("So many of the rows lie below these numbers: %(numbers)s.", numbers="; ".join(found)),
+        _("Chosen as numbers with so many of the rows below them: %(numbers)s.", numbers="; ".join(found)),
         _(
             "Chance had a part in the choice. In %(confidence)s of 100 such choices or more, at most %(rows)s rows too "
             "many lie below such a number, or above it.",
@@ -110,12 +119,17 @@ def _say_mean(words: ReportWords, entry: Released, figure: Figure, asked: Questi
         return "", ""
     found = range_of_mean(part(words, entry, figure.place[-1], asked), figure, ends)
     sentence = words.macro(finding_texts.SENTENCES, "mean_range", _Column(), found)
-    guess = (
-        ""
-        if found.guess is None
-        else words.gettext("Best guess: %(guess)s.", guess=words.number(found.guess))
-    )
-    return sentence, guess
+    if found.says == Says.IMPOSSIBLE:
+        return sentence, _explain_impossible(words)
+    if found.says == Says.NOT_TOLD:
+        return sentence, finding_texts.explain_open(words)
+    guess = "" if found.guess is None else words.number(found.guess)
+    return sentence, guess and words.gettext("Best guess: %(guess)s.", guess=guess)
+
+
+def _explain_impossible(words: ReportWords) -> str:
+    """Rows are what they are: nothing but noise takes a number of theirs there."""
+    return words.gettext("The noise took it beyond what is possible.")
 
 
 def _say_shares(words: ReportWords, entry: Released, asked: QuestionsByVersion) -> Iterator[Said]:
@@ -128,9 +142,14 @@ def _say_shares(words: ReportWords, entry: Released, asked: QuestionsByVersion) 
     for name, figures in alone.items():
         of = f"{name} – " if len(alone) > 1 else ""
         ranges = [range_of_share(part(words, entry, figure.place[0], asked), figure) for figure in figures]
-        if len(ranges) == 1:
-            (only,) = ranges
-            yield of + finding_texts.say_share(words, only), finding_texts.explain_share(words, only, False)
+        if len(ranges) == 1 or entry.item.kind == ItemKind.EXCEEDING:  # of which others are not known
+            for own in ranges:
+                meaning = (
+                    _explain_impossible(words)
+                    if own.says == Says.IMPOSSIBLE
+                    else finding_texts.explain_share(words, own, False)
+                )
+                yield of + finding_texts.say_share(words, own), meaning
         else:
             highest = find_highest(ranges)
             yield (

@@ -44,8 +44,8 @@ OF_ROWS = {
 }
 """The same of a table that is no survey."""
 
-_OF_NUMBERS = ("sum", "variance", "standard_deviation", "quantile")
-"""Those of a number of a table."""
+_OF_NUMBERS = ("sum", "variance", "standard_deviation")
+"""Those that are calculated from numbers of a table."""
 
 
 @dataclass(frozen=True)
@@ -124,6 +124,8 @@ def numbers(
             width, possible = ends[1] - ends[0], figure.within(*ends)
             found = (possible.value, possible.standard_error, possible.low, possible.high)
         return tuple(cell_texts.measure(words, number, width) for number in found)
+    if figure.statistic == "quantile":
+        return tuple(cell_texts.exact(words, number) for number in found)
     if figure.statistic in _OF_NUMBERS:
         ends = span(entry, figure, asked)
         width = max(abs(figure.value or 1.0), 1e-6) if ends is None else width_of(figure.statistic, ends)

@@ -27,7 +27,7 @@ def explain_share(words: ReportWords, found: FoundRange, weighted: bool) -> str:
     if found.says == Says.IMPOSSIBLE:
         parts.append(_impossible(words))
     elif found.says == Says.NOT_TOLD:
-        parts.append(_open(words))
+        parts.append(explain_open(words))
     else:
         if found.guess is not None:
             parts.append(_("Best guess: %(guess)s of 100.", guess=found.guess))
@@ -77,7 +77,7 @@ def explain_mean(
     if found.says == Says.IMPOSSIBLE:
         parts.append(_impossible(words))
     elif found.says == Says.NOT_TOLD:
-        parts.append(_open(words))
+        parts.append(explain_open(words))
     elif found.guess is not None:
         guess = words.macro("_macros.html", "with_unit", words.number(found.guess), question.unit)
         parts.append(_("Best guess: %(guess)s.", guess=guess))
@@ -190,7 +190,7 @@ def say_top(words: ReportWords, entry: Released, answers: Sequence[str]) -> tupl
                 people=people,
             ),
         )
-    names = ", ".join(f"“{answer}”" for answer in answers)
+    names = _quote_all(words, answers)
     return (
         _(
             "Chosen as the %(number)s most common answers: %(answers)s.",
@@ -213,7 +213,7 @@ def say_exceeding(
     """Which answers came out above a share; and what that means."""
     _ = words.gettext
     share = words.number(float(100 * (entry.item.share or 0)))
-    names = ", ".join(f"“{name}”" for name in above)
+    names = _quote_all(words, above)
     if entry.item.limit is not None:
         limit = words.integer(entry.item.limit)
         sentence = (
@@ -229,10 +229,13 @@ def say_exceeding(
         )
     parts = []
     if below:
-        others = ", ".join(f"“{name}”" for name in below)
-        parts.append(_("Not found to be above: %(answers)s.", answers=others))
+        parts.append(_("Not found to be above: %(answers)s.", answers=_quote_all(words, below)))
     parts.append(_("Chance had a part in each comparison. How sure they are, this release does not tell."))
     return sentence, " ".join(parts)
+
+
+def _quote_all(words: ReportWords, names: Sequence[str]) -> str:
+    return ", ".join(words.gettext("“%(headline)s”", headline=name) for name in names)
 
 
 def _impossible(words: ReportWords) -> str:
@@ -241,7 +244,8 @@ def _impossible(words: ReportWords) -> str:
     )
 
 
-def _open(words: ReportWords) -> str:
+def explain_open(words: ReportWords) -> str:
+    """Why an estimate is not called a finding."""
     return words.gettext("Chance leaves more than half of what is possible open.")
 
 

@@ -36,6 +36,7 @@ _HINTS = {
         "chosen at most so often, whatever was answered."
     ),
 }
+_EACH_ALONE = N_("That holds of each by itself: where many are as far off, one of them is chosen more often.")
 _ADDED = N_(
     "This much is added to each number of people or reports, by chance alone; it is the same whatever was answered."
 )
@@ -79,7 +80,7 @@ def show_noise(
         if shape.fitted:
             said += " " + _("Then the numbers are made to add up, which takes some of it away.")
         return ShownNoise(said, draw_noise(words, shape, confidence))
-    return ShownNoise(_(_HINTS[kind]), _draw_odds(words, kind, shape.rate))
+    return ShownNoise(f"{_(_HINTS[kind])} {_(_EACH_ALONE)}", _draw_odds(words, kind, shape.rate))
 
 
 def draw_noise(words: ReportWords, shape: AddedNoise, confidence: float) -> Chart:
@@ -119,9 +120,9 @@ def _draw_odds(words: ReportWords, kind: ItemKind, rate: float) -> Chart:
     _ = words.gettext
     rows = kind == ItemKind.QUANTILES
     title = (
-        _("Of 100 times, how often a number is chosen that is so many rows off, at most")
+        _("Of 100 times, how often one given number is chosen that is so many rows off, at most")
         if rows
-        else _("Of 100 times, how often an answer is chosen that is so many people behind, at most")
+        else _("Of 100 times, how often one given answer is chosen that is so many people behind, at most")
     )
     template = (
         N_("%(number)s rows off: at most %(times)s of 100")
@@ -129,10 +130,8 @@ def _draw_odds(words: ReportWords, kind: ItemKind, rate: float) -> Chart:
         else N_("%(number)s people behind: at most %(times)s of 100")
     )
     far = [math.ceil(math.log(100 / times) / rate) for times in _TIMES]
-    said = [
-        _(template, number=words.integer(number), times=times)
-        for number, times in zip(far, _TIMES, strict=True)
-    ]
+    fewest = dict(zip(far, _TIMES, strict=True))  # where several are at one place, the last of them
+    said = [_(template, number=words.integer(number), times=times) for number, times in fewest.items()]
     end = far[-1]
     points = [(x, 100 * math.exp(-rate * x)) for x in np.linspace(0, end, 121).tolist()]
     marks = tuple(dict.fromkeys((0, far[0], far[1], end)))

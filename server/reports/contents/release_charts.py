@@ -106,14 +106,14 @@ def _draw_table(
         found = {(second, first): figure for (first, second), figure in found.items()}
     heads = [names[pair] for pair in rows], [names[pair] for pair in columns]
     if not charts.fits_columns(heads[1]):
-        caption = words.gettext("Joint table, not weighted, the darker the larger")
+        caption = words.gettext("Joint table, not weighted, the stronger the colour the larger")
         shades = [[found[row, column].value or 0.0 for column in columns] for row in rows]
         made = charts.heat_map(
             caption, *heads, [[(value, words.percent(value)) for value in line] for line in shades]
         )
         return Chart(made.svg, caption, made.alternative)
     caption = words.gettext(
-        "Joint table, not weighted, with %(confidence)s %% intervals, the darker the larger",
+        "Joint table, not weighted, with %(confidence)s %% intervals, the stronger the colour the larger",
         confidence=words.level(entry.confidence),
     )
     cells = [[_fill_cell(words, entry, found[row, column], asked) for column in columns] for row in rows]
