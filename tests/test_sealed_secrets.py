@@ -2,6 +2,7 @@
 
 import json
 import logging
+import resource
 from collections.abc import Callable
 from pathlib import Path
 
@@ -137,6 +138,22 @@ def test_a_change_that_dies_leaves_what_can_be_opened(key: Path) -> None:
 def test_what_is_sealed_for_one_opens_for_no_other(key: Path) -> None:
     with pytest.raises(LostKeyError):
         unseal(seal(SECRET, 7), 8)
+
+
+def test_a_file_that_cannot_be_read_just_now_is_no_lost_key(key: Path) -> None:
+    """Whoever asks is told to come again, not that the key is gone."""
+    sealed = seal(SECRET, 7)
+    limits = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (0, limits[1]))
+    try:
+        with pytest.raises(OSError, match="Too many open files"):
+            unseal(sealed, 7)
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, limits)
+    assert unseal(sealed, 7) == SECRET
+    key.unlink()
+    with pytest.raises(LostKeyError):
+        unseal(sealed, 7)
 
 
 def test_where_the_key_is_lost_recovery_codes_go_on_and_the_log_says_so(

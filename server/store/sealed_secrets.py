@@ -5,6 +5,7 @@ backup of it, learns no secret. What is sealed names whose it is, so that it can
 """
 
 import base64
+import errno
 import hashlib
 import hmac
 from collections.abc import Callable
@@ -19,6 +20,8 @@ Owner = int | str
 """Whose a secret is: the number of a researcher, or the id of a webhook."""
 Reseal = Callable[[str, Owner], str]
 """Seals anew what was sealed for somebody."""
+_PASSING = {errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EIO, errno.EAGAIN, errno.EINTR, errno.ESTALE}
+"""What keeps a file that is there from being read for a while."""
 
 
 class LostKeyError(Exception):
@@ -43,11 +46,15 @@ def unseal(sealed: str, owner: Owner) -> str:
     ------
     LostKeyError
         If the file of the key is not there, or has another, or this was sealed for somebody else.
+    OSError
+        If it cannot be read just now.
     """
     try:
         keys = _read_keys(make=False)
         number, _, secret = pyrage.decrypt(base64.b64decode(sealed), keys).decode().partition(" ")
     except (OSError, ValueError, pyrage.DecryptError) as error:  # or it was damaged
+        if isinstance(error, OSError) and error.errno in _PASSING:
+            raise
         raise LostKeyError(
             f"{secrets_key()} does not hold the key of what the database has sealed"
         ) from error

@@ -105,7 +105,7 @@ class Deliverer:
         body = write_body(message, next(iter(self._config.public_urls), None))
         try:
             secret = unseal(message.secret_sealed, message.webhook_id)
-        except LostKeyError as error:
+        except (LostKeyError, OSError) as error:
             logging.getLogger(__name__).error("webhooks cannot be signed: %s", error)
             return None, Trouble.KEY
         headers = {
