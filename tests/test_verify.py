@@ -240,6 +240,10 @@ def test_whatever_is_altered_is_named_with_who_met_it(site: Site) -> None:
     def lengthen_keeping(asked: Asked, reply: Reply) -> None:
         reply.replace("٦٠".encode(), "٦٠<b>٠</b>".encode())
 
+    def lengthen_later(asked: Asked, reply: Reply) -> None:
+        if asked.before == 1:
+            reply.replace(b">60<", b">70<")
+
     def say_otherwise(asked: Asked, reply: Reply) -> None:
         if asked.path.endswith("arab") or asked.language.startswith("ar"):
             reply.replace("نحن من".encode(), "لسنا من".encode())
@@ -258,6 +262,7 @@ def test_whatever_is_altered_is_named_with_who_met_it(site: Site) -> None:
         f"{s('asked')}/how": load_other_picture,
         f"{s('whole')}/how": add_handler,
         f"{s('simulated')}/how?lang=ar-u-nu-arab": lengthen_keeping,
+        f"{s('simulated')}/how": lengthen_later,
         f"{s('asked')}/tablet": say_otherwise,
         f"{s('asked')}/tablet?lang=ar-u-nu-arab": say_otherwise,
         f"{s('kinds')}/receipt?lang=ar-u-nu-arab": keep_response,
@@ -302,6 +307,10 @@ def test_whatever_is_altered_is_named_with_who_met_it(site: Site) -> None:
     assert "tel:900123" in of(page("asked"))
     assert "loads '/S/" in of(f"explanation of {links['asked']}")
     assert "onfocus" in of(f"explanation of {links['whole']}")
+    assert "its counts is '70', and was '60' before (" in (
+        found := of(f"explanation of {links['simulated']}")
+    )
+    assert "visit 1" not in found
     assert "<b>٠</b>" in of(f"explanation of {links['simulated']}, in {eastern}")
     assert "لسنا" in (found := of(f"tablet of {links['asked']}"))
     assert "desk, Arabic, visit 2" in found
