@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from server.privacy.queries import hierarchy
+from server.privacy.queries import divide_by_level
 from server.releases.kinds import query_of
 from server.releases.kinds.base import AddsNoise, ChoosesByPeople
 from server.releases.kinds.counts import noise_of_levels
@@ -56,9 +56,8 @@ def read_noise(entry: Released) -> NoiseShape | None:
     epsilon, delta = rounded_down(entry.epsilon, rows_each), rounded_down(entry.delta)
     levels, changes = notes.get("levels"), notes.get("l1_sensitivity")
     if isinstance(levels, int):
-        path = ("",) * (levels - 1)  # how many there are on a level makes no difference
-        query = hierarchy([path], epsilon, entry.neighbours, total=entry.covers.respondents)
-        return AddedNoise(noise_of_levels(query), fitted=True)
+        of_levels = divide_by_level(levels, epsilon, entry.neighbours, total=entry.covers.respondents)
+        return AddedNoise(noise_of_levels(of_levels), fitted=True)
     if entry.mechanism not in ("geometric", "laplace", "gaussian"):
         return None
     if "sum_sensitivity" in notes and "unit" in notes:

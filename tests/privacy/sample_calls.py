@@ -252,6 +252,7 @@ VALID: list[tuple[Callable[..., Any], dict[str, Any]]] = [
     (selection.choose_in_gaps, {"utilities": [1, 2], "sizes": [3, 4], **L1, "monotone": False}),
     (selection.exponential_mechanism, {"utilities": [1, 2], **L1, "monotone": False}),
     (selection.noisy_maximum, {"counts": [1, 2], "epsilon": 1, "neighbours": "unbounded"}),
+    (selection.rate_of, {**L1, "monotone": True}),
     (selection.selection_error, {"options": 3, **L1, "failure": 0.05, "monotone": True}),
     (selection.sparse_vector, {**SPARSE, "thresholds": 2, "positives": 1, "values_epsilon": 0}),
     (selection.estimate_utilities, {"numerators": [[1, 0], [0, 1]], "neighbours": "bounded"}),
@@ -277,6 +278,10 @@ VALID: list[tuple[Callable[..., Any], dict[str, Any]]] = [
     (
         queries.epsilon_for_error,
         {"expected_error": lambda epsilon: 1 / epsilon, "error": 3, "low": 0.01, "high": 10},
+    ),
+    (
+        queries.divide_by_level,
+        {"levels": 3, "epsilon": 1, "neighbours": "bounded", "proportions": [1, 2], "total": 5},
     ),
     (
         queries.hierarchy,

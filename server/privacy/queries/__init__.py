@@ -20,7 +20,7 @@ from server.privacy.queries.needed import epsilon_for_error
 from server.privacy.queries.noisy_means import Mean, mean
 from server.privacy.queries.proportions import Proportion, proportion
 from server.privacy.queries.tabulations import Tabulation, count, histogram, table
-from server.privacy.queries.tree_counts import Hierarchy, hierarchy
+from server.privacy.queries.tree_counts import Hierarchy, divide_by_level, hierarchy
 
 __all__ = [
     "Answer",
@@ -32,6 +32,7 @@ __all__ = [
     "Tabulation",
     "contingency",
     "count",
+    "divide_by_level",
     "epsilon_for_error",
     "hierarchy",
     "histogram",

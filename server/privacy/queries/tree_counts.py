@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from server.privacy._checks import list_entries, positive, probability, real_numbers
+from server.privacy._checks import list_entries, positive, probability, real_numbers, whole_number
 from server.privacy._sums import bound_deviation
 from server.privacy.consistency import consistent_hierarchy, round_to_integers
 from server.privacy.noise import allocate, geometric, geometric_variance
@@ -21,6 +21,8 @@ from server.privacy.queries._answer import (
     hashable,
     places_of,
 )
+
+_MOST_LEVELS = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -212,9 +214,45 @@ def hierarchy(
         raise ValueError(
             f"leaves must not lie inside one another; others lie inside {min(within, key=len)!r}"
         )
+    levels = max(len(path) for path in paths) + 1
+    shares = tuple(share for _, share in divide_by_level(levels, epsilon, neighbours, proportions, total))
+    return Hierarchy(paths, float(epsilon), neighbours, shares, total)
+
+
+def divide_by_level(
+    levels: int,
+    epsilon: float,
+    neighbours: str = "unbounded",
+    proportions: ArrayLike | None = None,
+    total: int | None = None,
+) -> tuple[tuple[int, float], ...]:
+    """How a loss is shared out over the levels of a tree, and how far a person moves each: what its noise depends on.
+
+    Parameters
+    ----------
+    levels : int
+        How many there are, the root's among them, at least two.
+    epsilon, neighbours, proportions, total
+        As `hierarchy` takes them.
+
+    Returns
+    -------
+    tuple of (int, float)
+        Sensitivity, in people, and loss, in nats, of each level, the root first; both 0 where the total is known.
+
+    Raises
+    ------
+    ValueError
+        If levels is no whole number from 2 to 1,000,000, and as `hierarchy` does.
+
+    Examples
+    --------
+    >>> divide_by_level(3, 1.0, "bounded", total=600)
+    ((0, 0.0), (2, 0.5), (2, 0.5))
+    """
     word = checked_neighbours(None, neighbours)
     known = checked_total(total, word)
-    sensitivities = _sensitivities(max(len(path) for path in paths) + 1, word, known)
+    sensitivities = _sensitivities(whole_number("levels", levels, 2, _MOST_LEVELS), word, known)
     perturbed = [sensitivity for sensitivity in sensitivities if sensitivity]
     weights = np.ones(len(perturbed)) if proportions is None else real_numbers("proportions", proportions)
     if weights.shape != (len(perturbed),):
@@ -223,8 +261,7 @@ def hierarchy(
             f"it is {weights.shape}"
         )
     shares = allocate(positive("epsilon", epsilon), perturbed, weights).epsilons.tolist()
-    free = [] if known is None else [0.0]
-    return Hierarchy(paths, float(epsilon), word, (*free, *shares), known)
+    return tuple(zip(sensitivities, [*([] if known is None else [0.0]), *shares], strict=True))
 
 
 def _path(name: str, path: Any) -> tuple[Hashable, ...]:

@@ -1,5 +1,6 @@
 """Counts of respondents: one, or one for each place of the tree of strata."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -51,9 +52,9 @@ class Count:
         return Noise(self.item.noise, 1, epsilon, 0.0)
 
 
-def noise_of_levels(query: Hierarchy) -> Noise:
+def noise_of_levels(levels: Sequence[tuple[int, float]]) -> Noise:
     """Of a tree whose levels share the loss alike: on each of its numbers that is not known."""
-    changes, epsilon = query.levels[-1]
+    changes, epsilon = levels[-1]
     return Noise("geometric", changes, epsilon, 0.0)
 
 
@@ -97,7 +98,7 @@ class TreeCounts:
 
     def noise(self, epsilon: float, delta: float) -> Noise:
         """On each number, on every level alike, before they are made to add up."""
-        return noise_of_levels(self._query(epsilon))
+        return noise_of_levels(self._query(epsilon).levels)
 
     def _query(self, epsilon: float) -> Hierarchy:
         return hierarchy(
