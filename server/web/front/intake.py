@@ -64,8 +64,10 @@ class _ResponseWriter:
                 outcomes = responses.accept_all(connection, arrivals, surveys.now(), self._links)
             check_in_place(self._engine)
         except Exception as error:
-            if isinstance(error, sa.exc.IntegrityError) and not again:
-                # Another process was quicker with the same ticket: now it is seen as spent.
+            cut = isinstance(error, sa.exc.DBAPIError) and error.connection_invalidated
+            if not again and (cut or isinstance(error, sa.exc.IntegrityError)):
+                # Once more, on a new connection: what of it was stored, if anything, is known by its id. Or another
+                # process was quicker with the same ticket: now it is seen as spent.
                 return self.store(arrivals, again=True)
             log_failure(error, "storing responses", __name__)
             # One that the database cannot take must not stop the others; where the database itself
