@@ -117,6 +117,8 @@ def test_owner_reaches_what_the_stranger_does_not(
         assert found is not None
         terms = parse_terms({"share": "0.2", "positives": 1, "epsilon": "0.1"})
         assert open_search(session, found, terms, None) == 1  # the number in every address
+    (released,) = sample_releases.release(database_url, survey.slug, {"kind": "count"}, epsilon="1")
+    asked |= {"entry": str(released.entry), "figure": "1"}
     for method, rule, path in addresses(app, survey.slug):
         if method == "GET" and "/manage/" in rule and "<slug>" in rule:
             assert signed_in.get(path, query_string=asked).status_code == 200, path

@@ -574,6 +574,8 @@ def walk_releases(owner: Reader, stranger: Reader, site: factories.Served) -> Re
     look([other], **{f"noise {other}": "gaussian", "delta": "0.0005"})
     state("bounded")
     owner.get(f"{home}/1?said=known")
+    for file in re.findall(r"/figure\.\w+\?[^\"]+", owner.last):
+        owner.get(home + html.unescape(file))
     owner.get(f"{home}/99")
     owner.get(f"/manage/surveys/{survey.slug}/log")
     owner.post(f"{home}/link")
