@@ -226,7 +226,10 @@ def test_a_key_of_ones_own_is_refused(
         route.fulfill(json={**document, "completion_key": modulus})
 
     page.route("**/survey.json", exchange)
-    page.goto(f"/s/{survey.slug}")
+    with page.context.expect_event(
+        "weberror", lambda found: "the key of completion codes differs" in str(found.error)
+    ):
+        page.goto(f"/s/{survey.slug}")
     expect(page.get_by_role("button", name="Start")).to_have_count(0)
 
 

@@ -132,7 +132,10 @@ def test_a_ticket_that_another_key_signed_is_not_trusted(
         route.fulfill(response=answer, body=answer.text().replace(own, foreign))
 
     page.route("**/survey.json", exchange)
-    page.goto(f"/s/{survey.slug}")
+    with page.context.expect_event(
+        "weberror", lambda found: "the key of tickets differs" in str(found.error)
+    ):
+        page.goto(f"/s/{survey.slug}")
     expect(page.get_by_role("button", name="Start")).to_have_count(0)
     expect(page.get_by_role("heading", level=1)).to_be_visible()
 
