@@ -240,37 +240,12 @@ def logo(slug: str, sha256: str) -> ResponseReturnValue:
     return Response(picture, mimetype="image/png")
 
 
-@blueprint.post("/receipt.json")
-def check_receipt(slug: str) -> ResponseReturnValue:
-    """Never reached, like `store`: `server.web.front` says whether a response is in."""
-    raise refuse(404, "survey", N_("is not known; check the link"))
-
-
-@blueprint.post("/withdrawal.json")
-def take_back(slug: str) -> ResponseReturnValue:
-    """Never reached, like `store`: `server.web.front` takes a response back."""
-    raise refuse(404, "survey", N_("is not known; check the link"))
-
-
-@blueprint.post("/responses")
-def store(slug: str) -> ResponseReturnValue:
-    """Never reached: `server.web.front` stores what comes. Here for the address, and to refuse other methods."""
-    raise refuse(404, "survey", N_("is not known; check the link"))
-
-
-@blueprint.post("/code.json")
-def look(slug: str) -> ResponseReturnValue:
-    """Never reached, like `store`: `server.web.front` says whether a code was used."""
-    raise refuse(404, "survey", N_("is not known; check the link"))
-
-
-@blueprint.post("/ticket.json")
-def sell(slug: str) -> ResponseReturnValue:
-    """Never reached, like `store`: `server.web.front` signs for a code."""
-    raise refuse(404, "survey", N_("is not known; check the link"))
-
-
-@blueprint.post("/completion.json")
-def complete(slug: str) -> ResponseReturnValue:
-    """Never reached, like `store`: `server.web.front` signs for a response."""
+@blueprint.post("/responses", endpoint="store")
+@blueprint.post("/code.json", endpoint="look")
+@blueprint.post("/ticket.json", endpoint="sell")
+@blueprint.post("/completion.json", endpoint="complete")
+@blueprint.post("/receipt.json", endpoint="check_receipt")
+@blueprint.post("/withdrawal.json", endpoint="take_back")
+def leave_to_front(slug: str) -> ResponseReturnValue:
+    """Never reached: `server.web.front` answers what is sent. Here for the addresses, and to refuse other methods."""
     raise refuse(404, "survey", N_("is not known; check the link"))
