@@ -35,6 +35,15 @@ def test_one_way_is_collected_and_every_way_where_all_are_asked_for() -> None:
     assert {name.partition("[")[0] for name in drawn} == {name.partition("[")[0] for name in both}
 
 
+def test_of_each_value_of_another_parameter_one_way_is_collected() -> None:
+    test = "tests/test_headers.py::test_error_page_sends_every_header"
+    everything, drawn = (collected(test, MONEDA_TEST_SCALE=scale) for scale in ("long", "short"))
+    rows = {name.partition("[")[2].partition("-")[2] for name in everything}
+    assert len(rows) > 1
+    assert {name.partition("[")[2].partition("-")[2] for name in drawn} == rows
+    assert (len(everything), len(drawn)) == (2 * len(rows), len(rows))
+
+
 def test_a_way_that_is_asked_for_alone_is_run() -> None:
     for asked in ("test_a[en]", "test_a[es]"):
         assert draw_ways({asked: "a"}) == {asked}
@@ -64,10 +73,11 @@ def test_where_nobody_sets_a_seed_there_is_one(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_what_is_said_to_be_alike_is_there() -> None:
-    asked_as = {"new_database": ("app:", "client:", "database_url:", "signed_in:")}
+    asked_as = {"new_database": ("app:", "client:", "database_url:", "new_database:", "signed_in:")}
     for where, name in ALIKE:
-        files = [ROOT / where] if where.endswith(".py") else (ROOT / where).glob("test_*.py")
-        texts = [path.read_text("utf-8") for path in files]
+        file, _, test = where.partition("::")
+        files = [ROOT / file] if file.endswith(".py") else (ROOT / file).glob("test_*.py")
+        texts = [text[text.find(f"def {test}") :] for text in (path.read_text("utf-8") for path in files)]
         assert any(each in text for text in texts for each in asked_as.get(name, (f"{name}:",))), (
             where,
             name,
