@@ -2,6 +2,7 @@
 
 import json
 import sqlite3
+from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
@@ -12,7 +13,7 @@ from server import archives
 from server.archives.invariants.schema_checks import SHARED_TRIGGERS
 from server.store.engines import make_engine
 from server.store.models import Survey
-from tests.conftest import NewDatabase
+from tests.conftest import NewDatabase, drop_database
 from tests.support import factories
 from tests.support.interrupted_imports import bring
 from tests.test_rights import brought, export, name_of, release, study
@@ -109,21 +110,31 @@ def found(url: str, *options: str) -> tuple[int, dict[str, list[str]]]:
     return done.exit_code, {each["name"]: each["problems"] for each in json.loads(done.stdout)}
 
 
-@pytest.fixture
-def filled(new_database: NewDatabase) -> str:
-    """A database with a survey that has everything, a release among it."""
+@pytest.fixture(scope="module", params=["sqlite", "postgresql"])
+def whole(request: pytest.FixtureRequest) -> tuple[NewDatabase, str]:
+    """A database with a survey that has everything, a release among it, and no problem; with what copies it."""
+    new_database: NewDatabase = request.getfixturevalue(request.param)
     url = new_database(True)
     slug = study(url)
     assert release(url, slug, "0.3").exit_code == 0
-    return url
+    status, problems = found(url)
+    assert (status, {name for name, named in problems.items() if named}) == (0, set())
+    factories.let_go(url)
+    return new_database, url
+
+
+@pytest.fixture
+def filled(whole: tuple[NewDatabase, str]) -> Iterator[str]:
+    """A copy of it."""
+    new_database, url = whole
+    copy = new_database(True, url)
+    yield copy
+    drop_database(copy)
 
 
 @pytest.mark.parametrize("name", DAMAGES)
 def test_what_is_damaged_is_named(filled: str, name: str) -> None:
     invariant, statement, sentence = DAMAGES[name]
-    status, before = found(filled)
-    assert (status, {name for name, problems in before.items() if problems}) == (0, set())
-
     damage(filled, statement)
 
     status, problems = found(filled)

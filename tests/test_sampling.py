@@ -10,6 +10,7 @@ import pytest
 from tests.support.sampling import ALIKE, ROOT, choose, draw_ways, read_seed
 
 FILE = "tests/browser/test_kind_selector.py"
+ROWS = "tests/test_headers.py::test_error_page_sends_every_header"
 SEEDS = 400
 UNLIKELY = 140
 """Of 400 fair draws of one of two, so few or fewer of either have a chance below 2e-9 (the binomial distribution)."""
@@ -28,11 +29,19 @@ def collected(*arguments: str, **environment: str) -> set[str]:
 
 
 def test_one_way_is_collected_and_every_way_where_all_are_asked_for() -> None:
-    both = collected(FILE, "-m", "scaled", MONEDA_TEST_SCALE="long")
-    assert {name.rpartition("[")[2] for name in both} == {"en]", "es]"}
-    drawn = collected(FILE, MONEDA_TEST_SCALE="short")
+    both = collected(FILE, ROWS, "-m", "scaled", MONEDA_TEST_SCALE="long")
+    languages = {name.rpartition("[")[2] for name in both if name.startswith(FILE)}
+    assert languages == {"en]", "es]"}
+    drawn = collected(FILE, ROWS, MONEDA_TEST_SCALE="short")
     assert drawn < both
     assert {name.partition("[")[0] for name in drawn} == {name.partition("[")[0] for name in both}
+    # Of each row of a test that has rows and a database, one.
+    every, one = (
+        sorted(name.partition("[")[2].partition("-")[2] for name in names if name.startswith(ROWS))
+        for names in (both, drawn)
+    )
+    assert len(set(one)) > 1
+    assert every == sorted(one * 2)
 
 
 def test_a_way_that_is_asked_for_alone_is_run() -> None:
@@ -64,10 +73,11 @@ def test_where_nobody_sets_a_seed_there_is_one(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_what_is_said_to_be_alike_is_there() -> None:
-    asked_as = {"new_database": ("app:", "client:", "database_url:", "signed_in:")}
+    asked_as = {"new_database": ("app:", "client:", "database_url:", "new_database:", "signed_in:")}
     for where, name in ALIKE:
-        files = [ROOT / where] if where.endswith(".py") else (ROOT / where).glob("test_*.py")
-        texts = [path.read_text("utf-8") for path in files]
+        file, _, test = where.partition("::")
+        files = [ROOT / file] if file.endswith(".py") else (ROOT / file).glob("test_*.py")
+        texts = [text[text.find(f"def {test}") :] for text in (path.read_text("utf-8") for path in files)]
         assert any(each in text for text in texts for each in asked_as.get(name, (f"{name}:",))), (
             where,
             name,

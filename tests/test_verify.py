@@ -125,12 +125,9 @@ def assert_webcat_takes(manifest: dict[str, Any], url: str, slug: str) -> None:
 def test_site_of_this_release_agrees_in_every_state(site: Site, tmp_path: Path) -> None:
     url, links = site
     written = tmp_path / "webcat.json"
-    with tampering(url, {}) as through:
-        status, problems, data = verify(
-            through, *links.values(), "--webcat", str(written), "--language", "es"
-        )
-        assert [found for found in problems.items() if found[1]] == []
-        assert_webcat_takes(json.loads(written.read_text())["manifest"], through, links["plain"])
+    status, problems, data = verify(url, *links.values(), "--webcat", str(written), "--language", "es")
+    assert [found for found in problems.items() if found[1]] == []
+    assert_webcat_takes(json.loads(written.read_text())["manifest"], url, links["plain"])
     assert status == 0
     states = {name: data[slug]["state"] for name, slug in links.items()}
     assert states == {

@@ -8,7 +8,6 @@ import pytest
 from flask.testing import FlaskClient
 from hypothesis import given
 from openpyxl import load_workbook
-from pyxform import xls2xform
 
 from server.study.definitions import Definition, Question
 from server.study.definitions.definition_reader import parse_definition
@@ -95,6 +94,9 @@ def sheets_of(body: bytes) -> dict[str, list[dict[str, Any]]]:
 
 def convert(body: bytes) -> str:
     """The XForm that the converter of KoboToolbox and ODK makes of it."""
+    # Here, as it takes long to import: every process that runs tests imports this file, and one of them runs it.
+    from pyxform import xls2xform
+
     return str(xls2xform.convert(io.BytesIO(body), validate=False).xform)
 
 

@@ -2,17 +2,24 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any
 from urllib.parse import urlencode
 
+from babel.support import NullTranslations
 from flask import Flask, g, request
-from flask_babel import get_translations
+from flask_babel import get_locale, get_translations
 from jinja2 import pass_context
 from jinja2.runtime import Context
 from markupsafe import Markup
 
 from server.output.digits import fill_message, write_digits
-from server.output.languages import Language, name_reading, split_reading
+from server.output.languages import (
+    DEFAULT_LANGUAGE,
+    Language,
+    load_catalogue,
+    name_reading,
+    split_reading,
+)
 from server.web.language_choice import choose_reading
 
 
@@ -57,34 +64,34 @@ def list_digits(path: str, asked: Mapping[str, str], offered: Mapping[str, Langu
 
 def add_digits(app: Flask, filters: Mapping[str, Callable[..., str]]) -> None:
     """Have templates write numbers, by these filters and in texts of ours, in the digits that are asked for."""
-    known = app.jinja_env.globals
-    plain, plain_plural = (cast(Callable[..., str], known[name]) for name in ("gettext", "ngettext"))
-
-    @pass_context
-    def gettext(context: Context, message: str, /, **values: Any) -> str:
-        system = find_digits()
-        if not system:
-            return plain(context, message, **values)
-        return _fill(context, get_translations().ugettext(message), values, system)
-
-    @pass_context
-    def ngettext(context: Context, singular: str, plural: str, number: int, /, **values: Any) -> str:
-        system = find_digits()
-        if not system:
-            return plain_plural(context, singular, plural, number, **values)
-        message = get_translations().ungettext(singular, plural, number)
-        return _fill(context, message, {"num": number, **values}, system)
-
-    known.update(gettext=gettext, ngettext=ngettext)
+    # In place of what Flask-Babel adds, which asks several times for the language of each of a page's many texts.
+    app.jinja_env.globals.update(_=_gettext, gettext=_gettext, ngettext=_ngettext)
     app.jinja_env.filters.update(
         {name: _follow(write) for name, write in filters.items()}, digits=_follow(str)
     )
+
+
+@pass_context
+def _gettext(context: Context, message: str, /, **values: Any) -> str:
+    return _fill(context, _find_catalogue().gettext(message), values)
+
+
+@pass_context
+def _ngettext(context: Context, singular: str, plural: str, number: int, /, **values: Any) -> str:
+    message = _find_catalogue().ngettext(singular, plural, number)
+    return _fill(context, message, {"num": number, **values})
+
+
+def _find_catalogue() -> NullTranslations:
+    locale = get_locale()
+    return load_catalogue(locale.language if locale else DEFAULT_LANGUAGE)
 
 
 def _follow(write: Callable[..., str]) -> Callable[..., str]:
     return lambda *values: write_digits(write(*values), find_digits())
 
 
-def _fill(context: Context, message: str, values: dict[str, Any], system: str) -> str:
-    text, filled = fill_message(message, values, system)
-    return (Markup(text) if context.eval_ctx.autoescape else text) % filled  # noqa: S704 - a text of ours
+def _fill(context: Context, text: str, values: dict[str, Any]) -> str:
+    if system := find_digits():
+        text, values = fill_message(text, values, system)
+    return (Markup(text) if context.eval_ctx.autoescape else text) % values  # noqa: S704 - a text of ours

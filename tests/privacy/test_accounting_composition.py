@@ -6,7 +6,6 @@ from itertools import product
 
 import numpy as np
 import pytest
-from dp_accounting.pld.privacy_loss_distribution import from_randomized_response
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -20,6 +19,9 @@ LN3 = math.log(3)
 
 def pld(noise: float, k: int, delta: float, grid: float, *, pessimistic: bool) -> float:
     """dp-accounting's figure for k binary responses that are random with chance `noise`."""
+    # Here, as it takes long to import: every process that runs tests imports this file, and one of them runs it.
+    from dp_accounting.pld.privacy_loss_distribution import from_randomized_response
+
     single = from_randomized_response(
         noise, 2, pessimistic_estimate=pessimistic, value_discretization_interval=grid
     )

@@ -33,9 +33,33 @@ _PAGES = (
     *("publishing", "search_pages", "simulating", "teaching", "translating", "webhook_pages"),
 )
 _TEXTS = (
-    *("abuse", "compression", "headers", "headline", "paper_form", "refusals", "report_texts", "reports"),
+    *("abuse", "compression", "headers", "headline", "paper_form", "report_texts", "reports"),
     "study_sheets",
 )
+_SAID = (
+    *(
+        "test_analyse",
+        "test_digits",
+        "test_many_strata",
+        "test_markdown",
+        "test_progress",
+        "test_release_figures",
+    ),
+    *("test_sites", "test_small_sentences", "test_translations", "test_xlsform_written"),
+    "views/test_release_downloads",
+)
+# How the names of tests begin, where others of their file ask what a database keeps.
+_SOME = {
+    "test_security": ("request_of", "without_signing_in", "other_researchers_survey", "owner_reaches"),
+    "test_senders": (
+        "who_asks",
+        "nothing_is_shown",
+        "a_logo_is_drawn",
+        "the_noisiest",
+        "what_is_no",
+        "an_archive",
+    ),
+}
 ALIKE = (
     ("tests/browser/", "language"),
     ("tests/test_page_list.py", "language"),
@@ -48,8 +72,15 @@ ALIKE = (
     # SQLite or PostgreSQL, where it is about what pages, files and refusals say.
     *((f"tests/views/test_{name}.py", "new_database") for name in _PAGES),
     *((f"tests/test_{name}.py", "new_database") for name in _TEXTS),
+    *((f"tests/{name}.py", "new_database") for name in _SAID),
+    ("tests/test_refusals.py", "site"),
+    *(
+        (f"tests/{name}.py::test_{beginning}", "new_database")
+        for name, beginnings in _SOME.items()
+        for beginning in beginnings
+    ),
 )
-"""Where tests stand, and the parameter of which one value is drawn for each of them."""
+"""Where tests stand, or how their names begin, and the parameter of which one value is drawn for each of them."""
 Option = TypeVar("Option")
 
 
@@ -94,14 +125,14 @@ def leave_out(items: Sequence[pytest.Item]) -> list[pytest.Item]:
 
 def _drawn_parameters(item: pytest.Item) -> set[str]:
     names = {name for name, _place in _places(item)}
-    return {name for where, name in ALIKE if item.nodeid.startswith(where) and name in names}
+    return {name for where, name in ALIKE if name in names and item.nodeid.startswith(where)}
 
 
 def _places(item: pytest.Item) -> Iterator[tuple[str, int]]:
-    """Its parameters, and which of its values each has."""
+    """Its parameters, and which value each has: by identity, as pytest counts no two tests' own values as one."""
     called = getattr(item, "callspec", None)
     if called is not None:
-        yield from sorted(called.indices.items())
+        yield from sorted((name, id(value)) for name, value in called.params.items())
 
 
 @cache

@@ -51,6 +51,14 @@ def tampering(site: str, tampers: Mapping[str, Tamper]) -> Iterator[str]:
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
 
+        def setup(self) -> None:
+            super().setup()
+            self.site = HTTPConnection(host)  # for as long as the browser keeps its own
+
+        def finish(self) -> None:
+            self.site.close()
+            super().finish()
+
         def do_GET(self) -> None:
             agent, language = self.headers["User-Agent"], self.headers["Accept-Language"]
             with lock:
@@ -61,11 +69,9 @@ def tampering(site: str, tampers: Mapping[str, Tamper]) -> Iterator[str]:
             sent = {name: self.headers[name] or "" for name in named}
             if tamper is not None:
                 sent["Accept-Encoding"] = "identity"
-            connection = HTTPConnection(host)
-            connection.request("GET", self.path, headers=sent)
-            answer = connection.getresponse()
+            self.site.request("GET", self.path, headers=sent)
+            answer = self.site.getresponse()
             reply = Reply(answer.status, list(answer.getheaders()), answer.read())
-            connection.close()
             if tamper is not None:
                 tamper(Asked(self.path, agent, language, self.headers["Accept-Encoding"], before), reply)
             self._send(reply)
