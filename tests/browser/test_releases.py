@@ -118,6 +118,33 @@ def test_from_the_budget_to_the_public_report(releaser: Releaser, open_page: Ope
     expect(visitor.locator("main")).to_contain_text(re.compile("withdrawn|retirado"))
 
 
+def test_many_questions_are_folded_and_nothing_of_them_is_out_of_reach(releaser: Releaser) -> None:
+    page, desk = releaser.page, releaser.desk
+    wordings = [f"Did you ever do thing {place}?" for place in range(1, 7)]
+    questions = [factories.question(f"q{place}", text) for place, text in enumerate(wordings, 1)]
+    document = factories.definition(questions=questions)
+    home = f"/manage/surveys/{factories.publish(releaser.database_url, document).slug}/releases"
+    page.goto(home)
+    releaser.press(desk.button("Set the budget"))
+    expect(page.get_by_role("status")).to_have_text("The budget is set.")
+    page.goto(f"{home}/new")
+    for place, text in enumerate(wordings):
+        box = page.get_by_role("group", name=text).get_by_label("Share of “Yes”")
+        if place:  # the first shows what there is to choose
+            expect(box).to_be_hidden()
+            releaser.press(page.locator("summary", has_text=text))
+        releaser.tick(box)
+        expect(page.locator(".question > summary", has_text=text)).to_contain_text("something is chosen")
+    releaser.press(desk.button("Show what it costs"))
+
+    items = page.locator(".plan-items > li")
+    expect(items).to_have_count(len(wordings))
+    shape = items.nth(4).get_by_text("The noise itself")
+    expect(shape).to_be_hidden()
+    releaser.press(items.nth(4).locator("summary").first)
+    expect(shape).to_be_visible()
+
+
 def test_a_plan_from_a_file(open_page: Opener, served: factories.Served, tmp_path: Path) -> None:
     page = open_page(**DESK)
     sign_in(page, served.database_url)
