@@ -21,11 +21,13 @@ if (mine) {
   zones.value = here;
 }
 
-/** Copies the text of the element that `data-copy` names, and says so on the button. */
+/** Copies the text of the element that `data-copy` names, with what `data-sure` names, and says so on the button. */
 function copyOnClick(button) {
   button.addEventListener("click", async () => {
     const place = document.getElementById(button.dataset.copy);
-    const done = await navigator.clipboard?.writeText(place.textContent).then(() => true, () => false);
+    const sure = document.getElementById(button.dataset.sure);
+    const text = sure ? `${place.textContent} ${sure.textContent}` : place.textContent.trim();
+    const done = await navigator.clipboard?.writeText(text).then(() => true, () => false);
     if (done) button.textContent = button.dataset.done;
     else select(place);
   });

@@ -13,7 +13,7 @@ from threading import Thread
 import pytest
 import sqlalchemy as sa
 
-from server.collect import batches, response_codes, responses
+from server.collect import batches, invitation_batches, responses
 from server.collect.responses import Arrival
 from server.collect.submissions import parse_submission
 from server.inputs import InputError
@@ -303,7 +303,7 @@ def test_known_among_new_ones_is_stored_once_and_leaves_its_other_code_unused(
     assert len(stored(database_url)) == 4
     with writing(database_url) as session:
         assert batches.count_stored(session, 1) == 4
-        ((_batch, used),) = response_codes.count_used_codes(session, session.get_one(Survey, 1))
+        ((_batch, used),) = invitation_batches.count_used_codes(session, session.get_one(Survey, 1))
     assert used == 4
 
 

@@ -10,7 +10,7 @@ import pytest
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from server.collect import response_codes, responses
+from server.collect import invitation_batches, response_codes, responses
 from server.inputs import InputError
 from server.people import survey_access
 from server.store.models import InvitationBatch, Stratum, Survey
@@ -159,7 +159,7 @@ def test_withdrawn_codes_let_nobody_in_and_used_ones_stay_used(survey: Published
 
     with writing(database_url) as session:
         batch = session.scalars(sa.select(InvitationBatch).where(InvitationBatch.size == 2)).one()
-        response_codes.withdraw(session, batch)
+        invitation_batches.withdraw(session, batch)
 
     statuses = [
         _send(database_url, survey.slug, survey.response(invitation=code))[0] for code in (used, left, kept)
@@ -183,7 +183,7 @@ def test_small_numbers_of_used_codes_are_not_shown(
 
     with writing(database_url) as session:
         found = session.get_one(InvitationBatch, 1)
-        from_survey = response_codes.batches(session, _survey(session, survey.slug))
+        from_survey = invitation_batches.batches(session, _survey(session, survey.slug))
 
     assert [(issued.batch.id, issued.used) for issued in from_survey] == [(found.id, shown)]
 
@@ -206,7 +206,7 @@ def test_batch_that_cannot_be_is_refused(
     before = dump(database_url)
 
     with writing(database_url) as session, pytest.raises(InputError) as refusal:
-        response_codes.issue(session, _survey(session, survey.slug), None, size, label)
+        invitation_batches.issue(session, _survey(session, survey.slug), None, size, label)
 
     assert (refusal.value.status, refusal.value.problems[0].field) == (422, field)
     assert dump(database_url) == before
@@ -219,11 +219,11 @@ def test_codes_are_issued_for_links_that_work_only(survey: Published, database_u
         strata = {stratum.slug: stratum for stratum in session.scalars(sa.select(Stratum))}
         for slug, stratum in ((survey.slug, slugs["Spain"]), (other.slug, slugs["Spain > Madrid"])):
             with pytest.raises(InputError) as refusal:
-                response_codes.issue(session, _survey(session, slug), strata[stratum], 1, "a")
+                invitation_batches.issue(session, _survey(session, slug), strata[stratum], 1, "a")
             assert (refusal.value.status, refusal.value.problems[0].field) == (422, "stratum")
     factories.close(database_url, other.slug)
     with writing(database_url) as session, pytest.raises(InputError) as refusal:
-        response_codes.issue(session, _survey(session, other.slug), None, 1, "a")
+        invitation_batches.issue(session, _survey(session, other.slug), None, 1, "a")
 
     assert refusal.value.status == 409
     assert not _codes(database_url)

@@ -13,7 +13,7 @@ from flask.testing import FlaskClient
 from sqlalchemy.orm import Session
 
 from server import archives
-from server.collect import acceptance, response_codes, responses
+from server.collect import acceptance, invitation_batches, responses
 from server.inputs import InputError
 from server.people import survey_access
 from server.store.engines import TakingTurns, make_engine, open_session
@@ -102,10 +102,10 @@ def test_everybody_who_asks_is_told_the_same(
                 assert found_link is not None
                 assert strata.is_invited(session, *found_link) == asks
                 if asks:
-                    assert len(response_codes.issue(session, *found_link, 1, "A")[1]) == 1
+                    assert len(invitation_batches.issue(session, *found_link, 1, "A")[1]) == 1
                 else:
                     with pytest.raises(InputError) as refusal:
-                        response_codes.issue(session, *found_link, 1, "A")
+                        invitation_batches.issue(session, *found_link, 1, "A")
                     assert (refusal.value.status, refusal.value.problems[0].field) == (409, "stratum")
                 session.rollback()
 
@@ -118,7 +118,7 @@ def test_one_part_by_invitation_and_the_others_open(survey: Published, database_
     with writing(database_url) as session:
         found_link = surveys.find_link(session, links["North"])
         assert found_link is not None
-        (code,) = response_codes.issue(session, *found_link, 1, "By letter")[1]
+        (code,) = invitation_batches.issue(session, *found_link, 1, "By letter")[1]
 
     assert sent(database_url, links["North"], survey.response()) == (422, "invitation")
     assert sent(database_url, links["South"], survey.response()) == (201, "")
@@ -249,7 +249,7 @@ def test_codes_of_a_part_that_is_open_now_are_told_of(
     with writing(database_url) as session:
         found_link = surveys.find_link(session, links["North"])
         assert found_link is not None
-        response_codes.issue(session, *found_link, 3, "By letter")
+        invitation_batches.issue(session, *found_link, 3, "By letter")
     page = f"/manage/surveys/{survey.slug}/invitations"
     assert "not asked for at the moment" not in signed_in.get(page).text
     say(database_url, survey.slug, North="open")
@@ -339,7 +339,7 @@ def test_no_code_of_another_part_lets_anybody_in(survey: Published, database_url
     with writing(database_url) as session:
         found_link = surveys.find_link(session, links["North"])
         assert found_link is not None
-        (code,) = response_codes.issue(session, *found_link, 1, "By letter")[1]
+        (code,) = invitation_batches.issue(session, *found_link, 1, "By letter")[1]
     assert sent(database_url, links["South"], survey.response(invitation=code)) == (422, "invitation")
     assert sent(database_url, survey.slug, survey.response(invitation=code)) == (410, "invitation")
     with writing(database_url) as session:

@@ -17,6 +17,7 @@ from server.releases.table_columns import parse_columns
 from server.releases.table_files import read_table
 from server.releases.table_releases import release_table, table_source
 from server.releases.values import Covers
+from server.reports.contents.finding_texts import explain_sureness
 from server.reports.contents.noise_chart import show_noise
 from server.reports.contents.release_sentences import say_entry
 from server.reports.contents.table_release_document import NO_SURVEY
@@ -24,6 +25,7 @@ from server.reports.report_words import ReportWords
 from tests.support import sample_ledger
 
 OPEN = "Chance leaves more than half of what is possible open."
+SURE = "In about 95 of 100 such releases, a range holds the number without noise."
 BEYOND = "The noise took it beyond what is possible."
 
 
@@ -39,11 +41,11 @@ def say(item: Item, figures: Sequence[Figure], **notes: float) -> list[tuple[str
 @pytest.mark.parametrize(
     ("value", "low", "high", "meaning"),
     [
-        (50.0, 40.0, 60.0, "Best guess: 50."),
-        (130.0, 121.0, 139.0, BEYOND),
-        (-9.0, -12.0, -3.0, BEYOND),
-        (130.0, 0.0, 119.0, OPEN),
-        (None, 0.0, 119.0, OPEN),
+        (50.0, 40.0, 60.0, f"Best guess: 50. {SURE}"),
+        (130.0, 121.0, 139.0, f"{BEYOND} {SURE}"),
+        (-9.0, -12.0, -3.0, f"{BEYOND} {SURE}"),
+        (130.0, 0.0, 119.0, f"{OPEN} {SURE}"),
+        (None, 0.0, 119.0, f"{OPEN} {SURE}"),
     ],
 )
 def test_a_mean_that_is_not_known_has_no_best_guess(
@@ -61,7 +63,7 @@ def test_nobody_answers_a_table_wrongly() -> None:
 
     ((_sentence, explained),) = say(Item(ItemKind.SHARE, ("sex",), option="male"), [figure])
 
-    assert explained == BEYOND
+    assert explained == f"{BEYOND} {SURE}"
 
 
 def test_a_quantile_is_told_as_the_number_that_was_chosen() -> None:
@@ -86,6 +88,27 @@ def test_answers_that_came_out_above_are_not_held_against_others_that_were_not_c
     found = [sentence for sentence, _meaning in say(item, [*above, *shares])]
 
     assert found[1:] == ["“a” is true of 18 to 22 of 100.", "“b” is true of 10 to 14 of 100."]
+
+
+@pytest.mark.parametrize(
+    ("item", "figure", "expected"),
+    [
+        (Item(ItemKind.COUNT), Figure("respondents", (), 1999, 5.0, 1989, 2009), SURE),
+        (Item(ItemKind.COUNT), Figure("respondents", (), 2000, 0.0, 2000, 2000), ""),  # public already
+        (
+            Item(ItemKind.SHARE, ("copied",), option="yes"),
+            Figure("share", (("copied", "yes"),), 0.28, 0.02, 0.24, 0.33),
+            "In about 90 of 100 such surveys, a range holds the truth.",
+        ),
+        (Item(ItemKind.MOST_COMMON, ("copied",)), Figure("most_common", (("copied", "yes"),), None), ""),
+    ],
+)
+def test_a_sentence_with_a_range_says_how_sure_it_is(item: Item, figure: Figure, expected: str) -> None:
+    """Copied or printed by itself, it must not be taken for certain."""
+    of_survey = item.kind == ItemKind.SHARE
+    entry = replace(sample_ledger.entry(1, item, [figure]), confidence=0.9 if of_survey else 0.95)
+
+    assert explain_sureness(ReportWords("en"), entry) == expected
 
 
 def test_what_is_behind_is_told_of_each_option_by_itself() -> None:

@@ -3,40 +3,30 @@
 It is stored in parts, between which others write, and comes into sight with the last of them, as a whole.
 """
 
-import secrets
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
-from itertools import repeat
-from operator import itemgetter
-from typing import IO, Any
+from typing import IO
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from server.archives.archive_reader import Archive, open_archive
 from server.archives.arriving import PATIENCE, give_up, go_on
-from server.archives.checking import Checked, Version, check
+from server.archives.checking import Checked, check
 from server.archives.invitation_codes import hold_copies, store_codes
 from server.archives.layout import Document
 from server.archives.ledger_writer import store_ledger
 from server.archives.manifest_reader import list_leaf_numbers
+from server.archives.response_writer import store_responses
 from server.archives.stratum_copies import StratumCopy, copy_tree
-from server.collect import batches
-from server.collect.batches import CellKey, Group
 from server.output.progress import ProgressReporter, report_no_progress
 from server.releases.rights import MayRelease, take_right
-from server.reports.day_counts import Period
 from server.store.engines import TakingTurns
 from server.store.models import ClosedLink, Researcher, State, Stratum, Survey, SurveyVersion
-from server.store.own_tables import responses_of
 from server.study import drafts, study_sheets, surveys
 from server.study.retention import KEPT_FIELDS
 from server.study.switches import SWITCHES
-
-_PART = 500
-"""Responses that are stored at once: a few hundredths of a second, or some more on a busy machine."""
 
 
 @dataclass(frozen=True)
@@ -128,20 +118,7 @@ def _store(
     store_ledger(session, survey, checked.ledger, ids)
     session.flush()
     turns.give_way()
-    done = checked.responses
-    for version, stored in zip(checked.versions, survey.versions, strict=True):
-        days = _days(version.days)
-        for rows in _rows(archive, checked, version, stored, ids):
-            for start in range(0, len(rows), _PART):
-                values = rows[start : start + _PART]
-                go_on(session, survey)
-                connection = session.connection()
-                # In the order of the keys, which lie so in the file.
-                connection.execute(sa.insert(responses_of(survey.id)), sorted(values, key=itemgetter("id")))
-                _count(connection, survey, checked.manifest, values, days)
-                turns.after_a_part()
-                report_progress(done := done + len(values), 2 * checked.responses)
-            turns.give_way()  # the next ones are read first
+    store_responses(session, survey, archive, checked, ids, turns, report_progress)
     has_codes = store_codes(session, survey, archive, checked, ids, turns)
     return Unpacked(
         survey=survey,
@@ -160,28 +137,6 @@ def _known_minimum(session: Session, survey: Survey) -> int:
         Survey.identity == survey.identity, sa.exists().where(SurveyVersion.survey_id == Survey.id)
     )
     return session.scalar(of_copies) or 0
-
-
-def _rows(
-    archive: Archive,
-    checked: Checked,
-    version: Version,
-    stored: SurveyVersion,
-    ids: Mapping[int | None, int | None],
-) -> Iterator[list[dict[str, Any]]]:
-    """The responses to a version as rows of the new survey, some at a time."""
-    for rows in checked.response_rows(archive, version):
-        yield [
-            {
-                "id": secrets.token_bytes(16),
-                "version_id": stored.id,
-                "reports": reports,
-                "day": surveys.today(),
-                "stratum_id": ids[stratum],
-                "mode": mode,
-            }
-            for stratum, mode, reports in zip(rows.strata, rows.modes, rows.reports, strict=True)
-        ]
 
 
 def _come_into_sight(
@@ -210,35 +165,6 @@ def _come_into_sight(
     survey.arriving_until = None
     session.flush()
     return sum(asked[place] != slugs[place] for place in {own, *list_leaf_numbers(manifest)})
-
-
-def _days(periods: Sequence[Period]) -> Iterator[date]:
-    """As many days as responses, from which reports make these periods again."""
-    for period in periods:
-        yield period.first
-        yield from repeat(period.last, period.n - 1)
-
-
-def _count(
-    connection: sa.Connection,
-    survey: Survey,
-    manifest: Document,
-    rows: Sequence[Mapping[str, Any]],
-    days: Iterator[date],
-) -> None:
-    """Enter stored rows into the books, with the days from which on they were shown; of a closed survey nothing waits.
-
-    Which of them was shown when is not known: days stand beside the rows in the order of these.
-    """
-    batches.count(connection, {survey.id: len(rows)})
-    minimum = survey.minimum if manifest["state"] == State.OPEN else 1
-    groups: dict[CellKey, Group] = {}
-    for row in rows:
-        key = CellKey(row["version_id"], row["stratum_id"], row["mode"])
-        group = groups.setdefault(key, Group(minimum, [], Counter(), dated=False))
-        group.reports.append(row["reports"])
-        group.days[next(days)] += 1
-    batches.add(connection, survey.id, groups)
 
 
 def _free_slugs(session: Session, asked: Sequence[str]) -> list[str]:

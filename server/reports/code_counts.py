@@ -4,7 +4,7 @@ from collections import Counter
 
 from sqlalchemy.orm import Session
 
-from server.collect import response_codes
+from server.collect import invitation_batches
 from server.reports.admission import INVITATION, LINK
 from server.reports.report import Report
 from server.reports.response_rates import InvitedCodes
@@ -24,7 +24,7 @@ def used_codes(session: Session, survey: Survey, report: Report) -> dict[int | N
         return {}
     whole = not (report.left_out or report.without_left_out)
     used = Counter[int | None]()
-    for batch, number in response_codes.count_used_codes(session, survey):
+    for batch, number in invitation_batches.count_used_codes(session, survey):
         used[batch.stratum_id] += number
     found = {}
     for link, sizes in _shown(report).items():
@@ -43,7 +43,7 @@ def count_invited(session: Session, survey: Survey, report: Report) -> InvitedCo
     How many were used is told by the same rule as for one link (`used_codes`), and by less: only where they are as
     many as the responses, of which none is left out.
     """
-    counted = response_codes.count_used_codes(session, survey) if report.pooled else []
+    counted = invitation_batches.count_used_codes(session, survey) if report.pooled else []
     if not counted:
         return None
     closed = survey.state == State.CLOSED

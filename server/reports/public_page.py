@@ -13,6 +13,7 @@ from server.output.typesetting import size_of
 from server.reports.contents import build_public_document
 from server.reports.contents.figures import QuestionsByVersion
 from server.reports.contents.finding_charts import draw_finding
+from server.reports.contents.finding_texts import explain_sureness
 from server.reports.contents.finding_values import Picture, ReleaseFinding
 from server.reports.contents.protection import explain_ranges
 from server.reports.contents.public_document import describe_answered, describe_report, list_notices
@@ -95,6 +96,7 @@ def write_public_page(
     whole = build_public_document(published, locale) if document is None else document
     sections: Mapping[str, Section] = {section.name: section for section in whole.sections}
     shown = [one for one in _show(words, published) if not one.finding.replaced]
+    ranged = any(explain_sureness(words, entry) for entry in published.ledger.released)
     return documents.to_html(
         whole,
         "public/report.html",
@@ -104,7 +106,7 @@ def write_public_page(
         about=_describe_page(words, published),
         notices=tuple(list_notices(words, published)),
         shown=shown,
-        ranges=explain_ranges(words, published) if shown else "",
+        ranges=explain_ranges(words, published) if ranged else "",
         dotted=any(one.finding.picture == Picture.DOTS for one in shown),
         protection=sections["protection"],
         certainty=sections["certainty"],
@@ -124,9 +126,8 @@ def write_figure(published: Published, locale: str, name: str, page: str) -> str
     shown = next((one for one in _show(words, published) if one.finding.name == name), None)
     if shown is None:
         return None
-    return _write_frame(
-        words, published=published, shown=shown, page=page, ranges=explain_ranges(words, published)
-    )
+    sure = explain_sureness(words, shown.finding.entry)
+    return _write_frame(words, published=published, shown=shown, page=page, ranges=sure)
 
 
 def write_withdrawn_figure(locale: str, day: str) -> str:

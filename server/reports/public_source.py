@@ -7,7 +7,7 @@ from decimal import Decimal
 from sqlalchemy.orm import Session
 
 from server import __version__
-from server.collect import response_codes
+from server.collect import invitation_batches
 from server.releases.values import Ledger, Spent
 from server.reports.admission import Admission, admissions
 from server.reports.version_designs import VersionDesigns
@@ -82,6 +82,6 @@ def read_published(session: Session, survey: Survey, ledger: Ledger) -> Publishe
         survey.incomplete,
         kept=retention_of(survey),
         study=study,
-        issued=response_codes.count_issued_codes(session, survey) if study.public else None,
+        issued=invitation_batches.count_issued_codes(session, survey) if study.public else None,
         divided=len(versions) > 1 or bool(strata.tree(session, survey)),
     )

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from sqlalchemy.orm import Session
 
 from server.archives.stratum_copies import StratumCopy, copy_tree
-from server.collect import response_codes
+from server.collect import invitation_batches
 from server.inputs import N_, normalise_code, refuse, shorten_value
 from server.store.models import InvitationBatch, Stratum, Survey
 from server.study import strata, surveys
@@ -115,10 +115,10 @@ class Codes:
             return [None] * number
         batch = self._batches.get(place.slug)
         if batch is None:
-            issued = response_codes.issue(self._session, self._survey, place.stratum, number, LABEL)
+            issued = invitation_batches.issue(self._session, self._survey, place.stratum, number, LABEL)
             self._batches[place.slug], codes = issued
         else:
-            codes = response_codes.issue_more(self._session, batch, number)
+            codes = invitation_batches.issue_more(self._session, batch, number)
         return [normalise_code(code) for code in codes]
 
 

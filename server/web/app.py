@@ -23,7 +23,7 @@ from server.store.engines import NAME, SERVING_PATIENCE, make_engine, open_sessi
 from server.store.schema_fit import watch_revision
 from server.study.answer_texts import FOR_TEMPLATES
 from server.study.study_sheets import split_line
-from server.web import api, assets, error_pages, form_ends, page_manifest, security, views
+from server.web import api, assets, error_pages, form_ends, page_manifest, response_headers, security, views
 from server.web.api.operations import blueprint as operations_of_programs
 from server.web.body_limits import FORM, find_limit
 from server.web.digit_choice import add_digits, find_digits, list_digits
@@ -65,7 +65,7 @@ def create_app(config: Config | None = None, name: str = NAME) -> Flask:
     app.before_request(security.refuse_other_origins)
     app.before_request(_limit_body)
     app.before_request(form_ends.refuse_cut_forms)
-    app.after_request(security.add_headers)
+    app.after_request(response_headers.add_headers)
     for view in VIEWS:
         app.register_blueprint(view.blueprint)
     app.register_blueprint(operations_of_programs)

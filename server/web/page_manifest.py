@@ -12,7 +12,7 @@ from typing import Any
 from server import __version__
 from server.config import ROOT, TRANSLATIONS
 from server.web.assets import Assets
-from server.web.security import headers
+from server.web.response_headers import headers
 
 FORMAT = 1
 PATH = "/client/manifest.json"

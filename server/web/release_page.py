@@ -2,13 +2,15 @@
 
 import hashlib
 import json
-from collections.abc import Set
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 from flask_babel import get_locale
 from werkzeug.datastructures import MultiDict
 
+from server.inputs import Problem
 from server.releases import Expected, Shape, kinds
 from server.releases.basis import Basis
 from server.releases.noise_shapes import expect_noise
@@ -24,13 +26,32 @@ from server.reports.report_words import ReportWords
 from server.store.models import Survey
 from server.study import surveys
 from server.study.definitions import Question
+from server.web.problem_texts import describe
+
+FEW = 3
+"""So many questions, or things in a plan, are shown as they are; where there are more, each is folded to a line."""
+_ITEM = re.compile(r"items\[(\d{1,9})\]\.?(\w*).*")
+_ADDED = {"table": "side2", "top": "top", "exceeding": "exceeding", "part": "stratum"}
+"""By the button that adds something: the field at which it is said what is wrong with the whole."""
+_PLAIN = (
+    "side1",
+    "side2",
+    "side3",
+    "top",
+    "how_many",
+    "exceeding",
+    "share",
+    "positives",
+    "stratum",
+    "epsilon",
+)
 
 
 @dataclass(frozen=True, eq=False)
 class ReleasePage:
     """What is offered, what is typed, and what that costs.
 
-    `looked` is the price, where it was asked for and can be said; `bad` are the fields with problems,
+    `looked` is the price, where it was asked for and can be said; `problems` is why something was refused,
     `sent` what the form held, but for what was added since.
     """
 
@@ -38,7 +59,7 @@ class ReleasePage:
     basis: Basis
     typed: Typed
     looked: Price | None
-    bad: Set[str]
+    problems: Sequence[Problem]
     sent: MultiDict[str, str]
 
     count = Item(ItemKind.COUNT)
@@ -80,8 +101,44 @@ class ReleasePage:
         return str(surveys.draft_document(self.survey)["language"])
 
     def is_begun(self, action: str) -> bool:
-        """Whether something is chosen that this button has not added: it must not fold away."""
-        return any(self.sent.get(name) for name in CHOSEN[action])
+        """Whether something is chosen that this button has not added, or refused to add: it must not fold away."""
+        refused = self.problems and self.sent.get("action") == action
+        return bool(refused) or any(self.sent.get(name) for name in CHOSEN[action])
+
+    @property
+    def shows_questions(self) -> bool:
+        """Whether what is offered of each question is shown without being asked for."""
+        return len(self.offers) <= FEW
+
+    def is_unfolded(self, key: str) -> bool:
+        """Whether all that is known of an item is shown: it is one of few, or is paid for again."""
+        return len(self.typed.items) <= FEW or bool(self.typed.anew(key))
+
+    @cached_property
+    def told(self) -> list[tuple[str, str, str | None]]:
+        """Each problem: what its field is called, what is wrong, and the id on this page where it can be mended."""
+        return [(*describe(problem), self._place(problem.field)) for problem in self.problems]
+
+    @cached_property
+    def wrong(self) -> dict[str, str]:
+        """What is wrong, by the id of what it is said beside."""
+        return {place: message for _field, message, place in reversed(self.told) if place}
+
+    @property
+    def first_wrong(self) -> str | None:
+        """The id of the first that is wrong, where the focus goes; None where nothing on the page is."""
+        return next((place for _field, _message, place in self.told if place), None)
+
+    def _place(self, field: str) -> str | None:
+        item = _ITEM.fullmatch(field)
+        if item is not None and int(item[1]) < len(self.typed.items):
+            if item[2] == "delta" and self.basis.budget.delta:
+                return "delta"
+            return f"{'amount' if item[2] == self.amount_of else 'item'}-{item[1]}"
+        shown = {"people": self.shape.respondents is None, "sure": bool(self.paying)}
+        if field in _PLAIN or shown.get(field):
+            return field
+        return _ADDED.get(self.sent.get("action", ""))
 
     @property
     def compared(self) -> list[str]:

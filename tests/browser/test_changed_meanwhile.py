@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 from playwright.sync_api import Route, expect
 
-from server.collect import acceptance, response_codes
+from server.collect import acceptance, invitation_batches
 from server.people import survey_access
 from server.study import schedule, strata, surveys
 from tests.browser.conftest import Opener
@@ -66,7 +66,7 @@ def invite_from_now_on(served: factories.Served, slug: str, stratum: str = "") -
         wanted = replace(schedule.schedule_of(survey), by_invitation=True)
         acceptance.set_schedule(session, survey, wanted, surveys.now())
         nodes = {node.path: node.stratum for node in strata.walk(strata.tree(session, survey))}
-        _batch, (code,) = response_codes.issue(session, survey, nodes.get(stratum), 1, "Class 3B")
+        _batch, (code,) = invitation_batches.issue(session, survey, nodes.get(stratum), 1, "Class 3B")
         return f"{nodes[stratum].slug if stratum else survey.link}#{code.replace('-', '')}"
 
 

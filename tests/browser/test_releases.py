@@ -8,6 +8,9 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
+from server import releases
+from server.people import survey_access
+from server.releases.plans.plan_reader import parse_plan
 from tests.browser.axe_inspector import Inspector
 from tests.browser.conftest import Opener
 from tests.browser.site_users import DESK, PHONE, SURVEY, Desk, press_on, sign_in
@@ -116,6 +119,59 @@ def test_from_the_budget_to_the_public_report(releaser: Releaser, open_page: Ope
     open_page.watch(visitor).expect("410")
     visitor.reload()
     expect(visitor.locator("main")).to_contain_text(re.compile("withdrawn|retirado"))
+
+
+def test_many_questions_are_folded_and_nothing_of_them_is_out_of_reach(releaser: Releaser) -> None:
+    page, desk = releaser.page, releaser.desk
+    wordings = [f"Did you ever do thing {place}?" for place in range(1, 7)]
+    questions = [factories.question(f"q{place}", text) for place, text in enumerate(wordings, 1)]
+    document = factories.definition(questions=questions)
+    home = f"/manage/surveys/{factories.publish(releaser.database_url, document).slug}/releases"
+    page.goto(home)
+    releaser.press(desk.button("Set the budget"))
+    expect(page.get_by_role("status")).to_have_text("The budget is set.")
+    page.goto(f"{home}/new")
+    for place, text in enumerate(wordings):
+        box = page.get_by_role("group", name=text).get_by_label("Share of “Yes”")
+        if place:  # the first shows what there is to choose
+            expect(box).to_be_hidden()
+            releaser.press(page.locator("summary", has_text=text))
+        releaser.tick(box)
+        expect(page.locator(".question > summary", has_text=text)).to_contain_text("something is chosen")
+    releaser.press(desk.button("Show what it costs"))
+
+    items = page.locator(".plan-items > li")
+    expect(items).to_have_count(len(wordings))
+    shape = items.nth(4).get_by_text("The noise itself")
+    expect(shape).to_be_hidden()
+    releaser.press(items.nth(4).locator("summary").first)
+    expect(shape).to_be_visible()
+
+
+def test_a_copied_sentence_says_how_sure_it_is(open_page: Opener, served: factories.Served) -> None:
+    """Pasted elsewhere, it stands without its page and its figure."""
+    page = open_page(**DESK, permissions=["clipboard-read", "clipboard-write"])
+    sign_in(page, served.database_url)
+    survey = factories.publish(served.database_url, SURVEY)
+    factories.store(served.database_url, survey, YES)
+    with factories.writing(served.database_url) as session:
+        found = survey_access.find(session, survey.slug)
+        assert found is not None
+        releases.set_budget(session, found, 3, 0, "unbounded", None)
+        plan = {"format": 1, "items": [COUNT, share("copied")], "epsilon": 2}
+        releases.make(session, found, parse_plan(plan), None)
+    home = f"/manage/surveys/{survey.slug}"
+    for address, said in (
+        ("releases/1", "In about 95 of 100 such releases, a range holds the number without noise."),
+        ("results", "In about 95 of 100 such surveys, a range holds the truth."),
+    ):
+        page.goto(f"{home}/{address}")
+        sentence = page.locator(".found").first.inner_text()
+        Desk(page).button("Copy the sentence").first.click()
+        expect(Desk(page).button("Copied")).to_be_visible()
+        copied = " ".join(page.evaluate("navigator.clipboard.readText()").split())
+        assert copied.startswith(sentence)
+        assert copied.endswith(said)
 
 
 def test_a_plan_from_a_file(open_page: Opener, served: factories.Served, tmp_path: Path) -> None:

@@ -22,6 +22,8 @@ def take_all(studio: Studio, page: Page) -> None:
 
     desk.link("New release").click()
     desk.field("Number of respondents").first.check()
+    for folded in page.locator("#builder .question:not([open]) > summary").all()[::-1]:
+        folded.click()
     for label in ("Share of “Yes”", "Shares of all answers", "Mean"):
         desk.field(label).first.check()
     desk.field("ε of this release").fill(studio.say(*EPSILON))

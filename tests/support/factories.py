@@ -29,7 +29,7 @@ from sqlalchemy.orm import Session
 
 from server import archives, people
 from server.cli import main
-from server.collect import acceptance, batches, response_codes
+from server.collect import acceptance, batches, invitation_batches
 from server.people import survey_access
 from server.store import own_tables
 from server.store.engines import make_engine, open_session
@@ -205,7 +205,7 @@ def invite(database_url: str, slug: str, size: int, link: str = "") -> list[str]
     with writing(database_url) as session:
         found_link = surveys.find_link(session, link or slug)
         assert found_link is not None
-        return response_codes.issue(session, *found_link, size, "Class 3B")[1]
+        return invitation_batches.issue(session, *found_link, size, "Class 3B")[1]
 
 
 def _researcher(session: Session, name: str | None) -> Researcher:

@@ -116,6 +116,7 @@ def show_foreign_report(page: Page, scene: Scene) -> None:
 
 def choose_items(page: Page, scene: Scene) -> None:
     """A release, looked at before it is paid for."""
+    _unfold_questions(page)
     said = words(scene.language)("Most common answer, without any number")
     for box in page.get_by_label(said, exact=True).all()[:2]:
         box.check()
@@ -124,7 +125,10 @@ def choose_items(page: Page, scene: Scene) -> None:
 
 def choose_every_item(page: Page, scene: Scene) -> None:
     """All that is offered, looked at before it is paid for."""
-    for box in page.locator("#builder > .tick input[name=item], #builder .question > .tick input").all():
+    _unfold_questions(page)
+    for box in page.locator(
+        "#builder > .tick input[name=item], #builder fieldset[aria-labelledby] > .tick input"
+    ).all():
         box.check()
     _look_at_price(page)
 
@@ -134,6 +138,11 @@ def spend_too_much(page: Page, scene: Scene) -> None:
     page.locator("#builder input[name=item]").first.check()
     page.locator("#epsilon").fill("1000")
     _look_at_price(page)
+
+
+def _unfold_questions(page: Page) -> None:
+    for folded in page.locator("#builder .question:not([open]) > summary").all()[::-1]:
+        folded.click()
 
 
 def _look_at_price(page: Page) -> None:

@@ -9,6 +9,7 @@ import pytest
 import rfc8785
 from flask import Flask
 from flask.testing import FlaskClient
+from lxml.html import document_fromstring
 
 from tests.support import editor_form, factories
 from tests.support.factories import Published, dump
@@ -56,6 +57,18 @@ def test_publishing_freezes_and_opens(signed_in: FlaskClient, client: FlaskClien
     overview = signed_in.get(_path(slug)).text
     assert version in overview
     assert f"http://localhost/s/{slug}" in overview
+
+
+@pytest.mark.parametrize(("number", "folds"), [(10, 0), (11, 1)])
+def test_the_wordings_of_many_questions_are_folded_to_a_line(
+    number: int, folds: int, signed_in: FlaskClient, database_url: str
+) -> None:
+    questions = [factories.question(f"q{place}", f"Question {place}?") for place in range(number)]
+    survey = factories.publish(database_url, factories.definition(questions=questions, budget=number * 2))
+    page = document_fromstring(signed_in.get(_path(survey.slug)).text)
+
+    assert len(page.xpath("//ol[contains(@class, 'wording')]/li")) == number
+    assert len(page.xpath("//details[ol[contains(@class, 'wording')]]")) == folds
 
 
 def test_editing_a_published_survey_changes_nothing_for_respondents(

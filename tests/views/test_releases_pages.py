@@ -16,6 +16,7 @@ from decimal import Decimal
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
+from lxml.html import document_fromstring as html_of
 
 from server.config import Config
 from server.reports.formats import FORMATS, PAGE
@@ -317,6 +318,101 @@ def test_a_plan_goes_down_and_comes_up_again(builder: Builder) -> None:
     assert builder.client.post(f"{builder.home}/plan.json", data=again.form).get_json() == plan
     refused = build(builder.client, builder.slug).upload({**plan, "format": 2})
     assert refused.answer.status_code == 422
+
+
+SIX = [factories.question(f"q{place}", f"Did you ever do the {place}th thing?") for place in range(1, 7)]
+
+
+def test_more_things_than_a_few_are_a_line_each_and_all_that_is_known_of_a_few_is_shown(
+    signed_in: FlaskClient, database_url: str
+) -> None:
+    slug = factories.publish(database_url, factories.definition(questions=SIX)).slug
+    set_budget(signed_in, slug)
+    builder = build(signed_in, slug)
+
+    def folds(of: str) -> list[bool]:
+        """Whether each question, or each item of the price, is open."""
+        found = html_of(builder.answer.text).xpath(of)
+        return [fold.get("open") is not None for fold in found]
+
+    questions, items = (
+        "//form[@id='builder']/details[@class='question']",
+        "//ol[@class='plan-items']/li/details",
+    )
+    assert folds(questions) == [True] + [False] * 5  # one shows what there is to choose
+    shares = [share(f"q{place}") for place in range(1, 7)]
+    builder.tick(*shares[:3]).press()
+    assert folds(questions) == [False] * 6
+    assert folds(items) == [True] * 3
+    builder.tick(*shares).type(epsilon="0.6").press()
+    assert folds(items) == [False] * 6
+    summaries = html_of(builder.answer.text).xpath(f"{items}/summary")
+    assert all("ε = 0.1" in summary.text_content() for summary in summaries)
+
+    builder.pay()
+    builder = build(signed_in, slug).tick(*shares).press()
+    assert folds(items) == [False] * 6
+    newer = f"anew {key(shares[4])}"
+    builder.type({newer: builder.read().values(newer)[0]}).press()
+    assert folds(items) == [False] * 4 + [True, False]
+
+
+@pytest.mark.parametrize(
+    ("action", "typed", "focused", "message"),
+    [
+        ("look", {"item": ""}, None, ""),
+        ("look", {"item": key(COUNT), "epsilon": "x"}, "epsilon", "must be from 0.0001 to 100; it is x"),
+        ("look", {"item": key(COUNT), "people": "many"}, "people", "it is many"),
+        ("look", {"item": key(share("q9"))}, "item-0", "must be one of"),
+        ("table", {"side1": "q1"}, "side2", "is required"),
+        ("table", {"side1": "q1", "side2": "q1"}, "side2", "q1 stands twice"),
+        ("top", {"top": "q1", "how_many": "x"}, "how_many", "must be"),
+        ("top", {"top": "q1", "how_many": "9"}, "item-0", "must be"),  # by then it is in the plan
+        ("exceeding", {"exceeding": "q1", "share": "x"}, "share", "must be"),
+        ("part", {"stratum": ""}, "stratum", "is required"),
+    ],
+)
+def test_a_refusal_opens_and_focuses_what_is_wrong_and_says_it_there(
+    action: str,
+    typed: dict[str, str],
+    focused: str | None,
+    message: str,
+    builder: Builder,
+    database_url: str,
+    asked: Published,
+) -> None:
+    factories.plant(database_url, asked.slug, "North > Alba\nSouth")
+    builder = build(builder.client, builder.slug)
+    if typed.get("item") == "":
+        builder.typed["item"] = []
+        typed = {}
+    page = html_of(builder.type(typed).press(action).answer.text)
+
+    (focus,) = page.xpath("//main//*[@autofocus]")  # the first that is wrong; else the list of what is
+    assert focus.get("id") == focused
+    assert focused is not None or focus.get("role") == "alert"
+    if focused is not None:
+        (link,) = page.xpath("//div[@role='alert']//a")
+        assert link.get("href") == f"#{focused}"
+        (said,) = page.xpath("//*[@id=$id]", id=f"wrong-{focused}")
+        assert message in said.text_content()
+        if focus.tag != "li":
+            assert said.get("id") in focus.get("aria-describedby").split()
+            assert focus.get("aria-invalid") == "true"
+        assert all(fold.get("open") is not None for fold in focus.iterancestors("details"))
+
+
+def test_the_amount_that_is_wrong_is_focused_among_many_and_no_other_is_lost(builder: Builder) -> None:
+    items = (COUNT, share("q1"), share("q2"))
+    builder.tick(*items).type(division="given").press()
+    for item, amount in zip(items, ("0.1", "0.2", "much"), strict=True):
+        builder.type({f"amount {key(item)}": amount})
+    builder.press()
+
+    page = html_of(builder.answer.text)
+    (focus,) = page.xpath("//main//*[@autofocus]")
+    assert focus.get("name") == f"amount {key(items[2])}"
+    assert [dict(builder.fields())[f"amount {key(item)}"] for item in items] == ["0.1", "0.2", "much"]
 
 
 # Paying

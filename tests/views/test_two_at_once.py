@@ -17,7 +17,7 @@ from sqlalchemy.orm import Session
 from werkzeug.test import TestResponse
 
 from server import archives, people
-from server.collect import response_codes
+from server.collect import invitation_batches
 from server.people import api_tokens, survey_access
 from server.store.engines import make_engine, open_session
 from server.store.models import ApiToken, Researcher, Survey
@@ -202,7 +202,7 @@ def test_a_stratum_with_codes_becomes_no_branch(
 
     def issue(session: Session, survey: Survey) -> None:
         (north,) = strata.tree(session, survey)
-        response_codes.issue(session, survey, north.stratum, 2, "Class 3B")
+        invitation_batches.issue(session, survey, north.stratum, 2, "Class 3B")
 
     form = {"lines": "North > A", "action": "add"}
     answer = meanwhile(scene.people[OWNER], f"/manage/surveys/{slug}/strata", form, slug, issue)

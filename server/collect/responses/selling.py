@@ -6,7 +6,7 @@ from datetime import datetime
 
 import sqlalchemy as sa
 
-from server.collect import response_codes
+from server.collect import invitation_batches, response_codes
 from server.collect.response_codes import Code
 from server.collect.responses.open_links import Links, ResponseLink, check_standing, find, find_link_standing
 from server.collect.submissions import LOOK_LIMIT, parse_invitation
@@ -106,7 +106,7 @@ def count_among(connection: sa.Connection, link: ResponseLink) -> int:
     ids = sa.select(batches.id).where(of_link)
     bought = connection.scalar(sa.select(sa.func.count()).where(codes.spent, codes.batch_id.in_(ids)))
     issued = connection.scalar(sa.select(sa.func.sum(InvitationBatch.size)).where(of_link))
-    return response_codes.count_in_steps(bought or 0, issued or 0, link.survey.minimum)
+    return invitation_batches.count_in_steps(bought or 0, issued or 0, link.survey.minimum)
 
 
 def _was_sold(connection: sa.Connection, survey_id: int, purchase: Purchase) -> bool:

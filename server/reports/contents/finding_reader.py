@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from server.output.documents import Text
 from server.releases import STRATUM, Figure, Released
 from server.releases.plans.items import ItemKind
-from server.reports.contents import cell_texts, finding_texts
+from server.reports.contents import cell_texts, finding_texts, selection_texts
 from server.reports.contents.figures import QuestionsByVersion, part, place
 from server.reports.contents.finding_values import (
     FoundRange,
@@ -75,15 +75,15 @@ def _read_selection(words: ReportWords, entry: Released, asked: QuestionsByVersi
     names = {figure: place(words, entry, figure, asked).text for figure in entry.figures}
     if entry.item.kind == ItemKind.MOST_COMMON:
         (chosen,) = names.values()
-        said = finding_texts.say_most_common(words, chosen)
+        said = selection_texts.say_most_common(words, chosen)
     elif entry.item.kind == ItemKind.TOP:
-        said = finding_texts.say_top(words, entry, list(names.values()))
+        said = selection_texts.say_top(words, entry, list(names.values()))
     else:
         above, below = (
             [name for figure, name in names.items() if figure.statistic == "above" and figure.value == value]
             for value in (1, 0)
         )
-        said = finding_texts.say_exceeding(words, entry, above, below)
+        said = selection_texts.say_exceeding(words, entry, above, below)
     own = entry.item.questions if len(entry.item.questions) == 1 else ()
     return ReleaseFinding(
         str(entry.entry),

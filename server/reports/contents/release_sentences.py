@@ -11,7 +11,17 @@ from server.reports.report_words import ReportWords
 
 
 def say_entry(words: ReportWords, entry: Released, asked: QuestionsByVersion) -> tuple[Said, ...]:
-    """Its sentences, each with what it means; none where nothing was found, or where only a table tells it."""
+    """Its sentences, each with what it means; none where nothing was found, or where only a table tells it.
+
+    What it means ends with how sure ranges are: a sentence is copied and printed by itself.
+    """
+    sure = finding_texts.explain_sureness(words, entry)
+    return tuple(
+        (sentence, " ".join(filter(None, (meaning, sure)))) for sentence, meaning in _say(words, entry, asked)
+    )
+
+
+def _say(words: ReportWords, entry: Released, asked: QuestionsByVersion) -> tuple[Said, ...]:
     if entry.item.kind in (ItemKind.COUNT, ItemKind.HIERARCHY) and entry.total is not None:
         say = finding_texts.say_rows if entry.covers.of_table else finding_texts.say_count
         return ((say(words, entry.total), finding_texts.explain_count(words)),)

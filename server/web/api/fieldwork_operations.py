@@ -4,7 +4,7 @@ from typing import Any
 
 from flask_babel import gettext
 
-from server.collect import response_codes
+from server.collect import invitation_batches
 from server.inputs import N_
 from server.output.printing import invitation_link
 from server.people.change_log import Action
@@ -82,7 +82,7 @@ def list_links(survey: Survey) -> Reply:
 )
 def list_invitations(survey: Survey) -> Reply:
     """Newest first; how many were used in steps, as everywhere."""
-    return Reply({"batches": [_batch_json(each) for each in response_codes.batches(session(), survey)]})
+    return Reply({"batches": [_batch_json(each) for each in invitation_batches.batches(session(), survey)]})
 
 
 @operation(
@@ -100,8 +100,8 @@ def issue_invitations(survey: Survey, body: Any) -> Reply:
     stratum = None
     if body.get("stratum") is not None:
         stratum = strata.find(session(), survey, body["stratum"]).stratum
-    response_codes.check_new_label(session(), survey, " ".join(body["label"].split()))
-    batch, codes = response_codes.issue(session(), survey, stratum, body["size"], body["label"])
+    invitation_batches.check_new_label(session(), survey, " ".join(body["label"].split()))
+    batch, codes = invitation_batches.issue(session(), survey, stratum, body["size"], body["label"])
     record(Action.INVITATIONS_ISSUED, survey, count=batch.size, label=batch.label)
     link = link_to(survey.link if stratum is None else stratum.slug)
     issued = {
@@ -124,9 +124,9 @@ def issue_invitations(survey: Survey, body: Any) -> Reply:
 )
 def withdraw_invitations(survey: Survey, batch: int) -> Reply:
     """Withdrawn once, it stays so."""
-    found = response_codes.find_batch(session(), survey, batch)
+    found = invitation_batches.find_batch(session(), survey, batch)
     if found.withdrawn_on is None:
-        response_codes.withdraw(session(), found)
+        invitation_batches.withdraw(session(), found)
         record(Action.INVITATIONS_WITHDRAWN, survey, label=found.label)
     return list_invitations(survey)
 
@@ -140,7 +140,7 @@ def _strata_json(survey: Survey) -> dict[str, Any]:
     }
 
 
-def _batch_json(issued: response_codes.Issued) -> dict[str, Any]:
+def _batch_json(issued: invitation_batches.Issued) -> dict[str, Any]:
     batch: InvitationBatch = issued.batch
     return {
         "id": batch.id,

@@ -17,7 +17,7 @@ from server.config import Config
 from server.inputs import N_, Problem
 from server.store.engines import SERVING, open_session
 from server.store.failures import describe_failure
-from server.web import security
+from server.web import response_headers, security
 from server.web.app import create_app
 from server.web.body_limits import FORM, match_limit
 from server.web.first_results import prepare_results
@@ -85,7 +85,8 @@ class Front:
         self._engine = engine
         # What a refusal says does not depend on what was sent: there are few, and each is drawn once.
         self._replies = Replies(
-            {**security.headers(config.secure), "Vary": VARIES}, lru_cache(maxsize=100)(self._render_page)
+            {**response_headers.headers(config.secure), "Vary": VARIES},
+            lru_cache(maxsize=100)(self._render_page),
         )
         self._room = Room()
         self._bridge = Bridge(app.wsgi_app)

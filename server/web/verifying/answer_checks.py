@@ -13,7 +13,7 @@ from server.output.languages import DEFAULT_LANGUAGE
 from server.study.study_sheets import SurveySender
 from server.web.page_manifest import PATH
 from server.web.respondent_page import PublishedSurvey
-from server.web.security import OFFLINE_POLICY
+from server.web.response_headers import OFFLINE_POLICY
 from server.web.sender_parts import read_stated
 from server.web.verifying.answer_differences import compare_answers, compare_headers
 from server.web.verifying.page_matches import PageDifference, Shell, match_page

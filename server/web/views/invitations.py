@@ -13,7 +13,7 @@ from flask.typing import ResponseReturnValue
 from flask_babel import force_locale, gettext
 
 from server import reports
-from server.collect import response_codes
+from server.collect import invitation_batches, response_codes
 from server.inputs import N_, InputError, parse_whole_number, refuse, shorten_value
 from server.output.languages import DEFAULT_LANGUAGE, LANGUAGES
 from server.output.printing import SHEET_LIMIT, Cards, invitation_link, invitation_sheet
@@ -48,8 +48,8 @@ def issue(survey: Survey) -> ResponseReturnValue:
     try:
         stratum = _stratum(survey)
         label = " ".join(request.form.get("label", "").split())
-        response_codes.check_new_label(session(), survey, label)
-        batch, codes = response_codes.issue(session(), survey, stratum, _size(), label)
+        invitation_batches.check_new_label(session(), survey, label)
+        batch, codes = invitation_batches.issue(session(), survey, stratum, _size(), label)
     except InputError as error:
         session().rollback()
         return _page(survey, request.form, error), error.status
@@ -74,7 +74,7 @@ def withdraw(survey: Survey, batch: str) -> ResponseReturnValue:
     """Let the codes that were not used let nobody in any more."""
     found = _batch(survey, batch)
     if found.withdrawn_on is None:
-        response_codes.withdraw(session(), found)
+        invitation_batches.withdraw(session(), found)
         record(Action.INVITATIONS_WITHDRAWN, survey, label=found.label)
         session().commit()
     return redirect(url_for(".page", slug=survey.slug), 303)
@@ -109,7 +109,9 @@ def sheet(survey: Survey, batch: str) -> ResponseReturnValue:
     """Cards to cut out, in the survey's language: so many as one sheet holds, `sheet` says which."""
     found = _batch(survey, batch)
     number = request.form.get("sheet", "0")
-    start = SHEET_LIMIT * int(number) if re.fullmatch(r"[0-9]{1,3}", number) else response_codes.SIZE_LIMIT
+    start = (
+        SHEET_LIMIT * int(number) if re.fullmatch(r"[0-9]{1,3}", number) else invitation_batches.SIZE_LIMIT
+    )
     codes = _codes(found)[start : start + SHEET_LIMIT]
     if not codes:
         raise refuse(
@@ -124,7 +126,7 @@ def sheet(survey: Survey, batch: str) -> ResponseReturnValue:
 def _page(survey: Survey, form: Mapping[str, str], error: InputError | None = None) -> str:
     problems = () if error is None else error.problems
     nodes = strata.tree(session(), survey)
-    batches = response_codes.batches(session(), survey)
+    batches = invitation_batches.batches(session(), survey)
     codes = Counter[int | None]()
     for issued in batches:
         codes[issued.batch.stratum_id] += issued.batch.size
@@ -140,7 +142,7 @@ def _page(survey: Survey, form: Mapping[str, str], error: InputError | None = No
         invited=strata.invited_links(session(), survey),
         reminders=_write_reminders() if batches and survey.state != State.CLOSED else (),
         form=form,
-        limits=response_codes,
+        limits=invitation_batches,
         problems=[describe(problem) for problem in problems],
         bad={problem.field for problem in problems},
     )
@@ -173,11 +175,11 @@ def _stratum(survey: Survey) -> Stratum | None:
 
 
 def _size() -> int:
-    return parse_whole_number(request.form.get("size", ""), "size", 1, response_codes.SIZE_LIMIT)
+    return parse_whole_number(request.form.get("size", ""), "size", 1, invitation_batches.SIZE_LIMIT)
 
 
 def _batch(survey: Survey, number: str) -> InvitationBatch:
-    return response_codes.find_batch(
+    return invitation_batches.find_batch(
         session(), survey, int(number) if re.fullmatch(r"[0-9]{1,9}", number) else 0
     )
 

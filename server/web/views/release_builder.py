@@ -30,7 +30,6 @@ from server.releases.pricing import Price, price, renew_plan, require_cells
 from server.store.models import Role, Survey
 from server.web.context import attach_file, session
 from server.web.download_names import name_of_survey_file
-from server.web.problem_texts import describe
 from server.web.release_page import ReleasePage, digest_of
 from server.web.security import on_survey, researcher
 from server.web.survey_records import record_release
@@ -195,6 +194,7 @@ def _page(
     if not problems:
         for name in CHOSEN.get(sent.get("action", ""), ()):
             sent.poplist(name)
-    page = ReleasePage(survey, basis, typed, looked, {problem.field for problem in problems}, sent)
-    said = [describe(problem) for problem in problems]
-    return render_template("releases/new.html", survey=survey, ledger=basis.ledger, page=page, problems=said)
+    page = ReleasePage(survey, basis, typed, looked, problems, sent)
+    return render_template(
+        "releases/new.html", survey=survey, ledger=basis.ledger, page=page, problems=page.told
+    )
