@@ -10,6 +10,7 @@ from flask_babel import gettext
 
 from server.collect.code_fields import CODE_FIELDS
 from server.inputs import N_, Problem
+from server.inputs.decimals import format_decimal, read_decimal
 from server.output.languages import RESPONDENT_LANGUAGES
 from server.people.account_fields import ACCOUNT_FIELDS
 from server.releases.plans.release_fields import ITEM_PARTS, RELEASE_FIELDS
@@ -99,6 +100,19 @@ def describe(problem: Problem) -> tuple[str, str]:
         return gettext("%(whole)s, %(part)s", whole=gettext(called), part=part), message
     name = FIELDS.get(problem.field)
     return gettext(name) if name else problem.field, message
+
+
+def state_in_percent(problem: Problem) -> Problem:
+    """A problem of a share as a form tells it that takes percent: its limits and its value in percent, too."""
+    if problem.field.rpartition(".")[2] != "share":
+        return problem
+    values = {name: _write_percent(value) for name, value in problem.values.items()}
+    return Problem(problem.field, problem.template, values)
+
+
+def _write_percent(value: object) -> object:
+    number = read_decimal(value) if isinstance(value, str) else None
+    return value if number is None or not number.is_finite() else f"{format_decimal(number * 100)} %"
 
 
 def _say_cell(row: str | None, column: str | None) -> str:

@@ -26,7 +26,7 @@ from server.reports.report_words import ReportWords
 from server.store.models import Survey
 from server.study import surveys
 from server.study.definitions import Question
-from server.web.problem_texts import describe
+from server.web.problem_texts import describe, state_in_percent
 
 FEW = 3
 """So many questions, or things in a plan, are shown as they are; where there are more, each is folded to a line."""
@@ -117,7 +117,9 @@ class ReleasePage:
     @cached_property
     def told(self) -> list[tuple[str, str, str | None]]:
         """Each problem: what its field is called, what is wrong, and the id on this page where it can be mended."""
-        return [(*describe(problem), self._place(problem.field)) for problem in self.problems]
+        return [
+            (*describe(state_in_percent(problem)), self._place(problem.field)) for problem in self.problems
+        ]
 
     @cached_property
     def wrong(self) -> dict[str, str]:

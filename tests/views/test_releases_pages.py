@@ -274,6 +274,11 @@ def test_the_field_of_the_budget_is_called_as_on_its_page(signed_in: FlaskClient
         ("table", {"side1": "q1", "side2": "q1"}, "must be unique; q1 stands twice"),
         ("exceeding", {"share": "10"}, "Questions: must name 1 to 1000 questions"),
         ("exceeding", {"exceeding": "q1", "share": "x"}, "Share to exceed: must be"),
+        (
+            "exceeding",
+            {"exceeding": "q1", "share": "150"},
+            "Share to exceed: must be from 0.01 % to 99.99 %; it is 150 %",
+        ),
         ("part", {"stratum": ""}, "Stratum: is required"),
         (
             "look",

@@ -28,7 +28,7 @@ from server.releases.searches import (
 from server.store.models import Role, State, Survey
 from server.study import surveys
 from server.web.context import session
-from server.web.problem_texts import describe
+from server.web.problem_texts import describe, state_in_percent
 from server.web.security import on_survey, record, researcher
 
 blueprint = Blueprint("searches", __name__, url_prefix="/manage/surveys/<slug>/releases/searches")
@@ -159,7 +159,7 @@ def _page(
 
 def _describe_problems(problems: tuple[Problem, ...]) -> dict[str, Any]:
     return {
-        "problems": [describe(problem) for problem in problems],
+        "problems": [describe(state_in_percent(problem)) for problem in problems],
         "bad": {problem.field for problem in problems},
     }
 
