@@ -26,7 +26,7 @@ from server.privacy.estimators.climbing import Objective, add_prior, add_ridge, 
 from server.privacy.estimators.coefficient_spread import CoefficientSpread, measure_spread
 from server.privacy.estimators.latent_likelihood import Floats, Height, LatentData, find_log_odds
 from server.privacy.estimators.parallel_slopes import compare_slopes
-from server.privacy.estimators.profiles import HigherError, find_limit
+from server.privacy.estimators.profiles import HigherError, find_limit, is_higher
 from server.privacy.estimators.regression import LikelihoodRatioTest
 from server.privacy.estimators.sampled_rows import RowSample
 from server.privacy.estimators.starting import find_start
@@ -247,6 +247,6 @@ class _Fit:
         free: NDArray[np.bool_] = np.ones(top.theta.size, dtype=np.bool_)
         free[list(columns)] = False
         without = climb(self.add(self.data), np.where(free, top.theta, 0.0), free)
-        if without.value > top.value + 1e-6 * (1 + abs(top.value)):
+        if is_higher(without, top):
             raise HigherError(without.theta)
         return spread.weigh(max(2 * (top.value - without.value), 0.0), columns)
