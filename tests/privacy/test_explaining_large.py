@@ -69,6 +69,21 @@ def test_a_limit_that_is_not_there_is_looked_for_once() -> None:
     assert found.effects[0][0].odds_ratio_interval[1] < 1
 
 
+def test_an_odds_ratio_that_no_number_holds_is_infinite() -> None:
+    """A step of one of a predictor in thousandths: e to the power of thousands."""
+    data = LatentData(
+        np.array([450.0, 50.0, 50.0, 450.0]),
+        np.array([[1.0, x] for x in (0.0, 0.0, 1.0, 1.0)]),
+        np.concatenate([coin_flip(0.4).matrix.T] * 2),
+        np.ones((4, 1)),
+        np.zeros((1, 0)),
+    )
+    ((effect,),) = explain(data, [Predictor((1,), (_SIDES,), unit=0.001)]).effects
+    assert effect.coefficient > 2000
+    assert effect.odds_ratio == math.inf
+    assert effect.odds_ratio_interval == (math.inf, math.inf)
+
+
 @pytest.mark.scaled
 @settings(max_examples=scaled(40, 400), deadline=None)
 @given(

@@ -84,13 +84,17 @@ class ExplainedEffect:
 
     @property
     def odds_ratio(self) -> float:
-        """For a step of one."""
-        return math.exp(self.coefficient)
+        """For a step of one; infinite where it is beyond every number, as of a predictor in tiny units."""
+        return _raise_e(self.coefficient)
 
     @property
     def odds_ratio_interval(self) -> tuple[float, float]:
         """Of the odds ratio."""
-        return math.exp(self.interval[0]), math.exp(self.interval[1])
+        return _raise_e(self.interval[0]), _raise_e(self.interval[1])
+
+
+def _raise_e(power: float) -> float:
+    return math.exp(power) if power < 709 else math.inf  # the largest float is e^709.78
 
 
 @dataclass(frozen=True)
