@@ -6,7 +6,7 @@ from typing import IO
 
 import click
 
-from server.cli.common import JSON, make_plain, open_new_file, print_document
+from server.cli.common import JSON, check_new_file, make_plain, open_new_file, print_document
 from server.cli.explain_output import BY, EXPLAIN, print_explanation
 from server.cli.result_output import print_report
 from server.cli.sample_output import print_sample
@@ -56,6 +56,8 @@ def analyse(
     """
     if output is not None and output.suffix.lower() not in ENDINGS:
         raise click.UsageError(f"--output must end in one of {', '.join(ENDINGS)}; it is {str(output)!r}")
+    if output is not None:
+        check_new_file(output, "--output")  # before a large file is read
     if by and answer is None:
         raise click.UsageError("--by needs --explain; it is missing")
     stated = parse_study(study.read(STUDY_LIMIT + 1))

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from server.cli.worker_ends import watch_parent
+
 if TYPE_CHECKING:
     from server.privacy.auditing.cases import Verdict
 
@@ -27,7 +29,9 @@ def audit(ctx: click.Context, as_json: bool) -> None:
 
     tried = cases()
     verdicts: list[Verdict] = []
-    with click.progressbar(judge_all(), length=len(tried), label="Auditing", file=sys.stderr) as bar:
+    with click.progressbar(
+        judge_all(begin=watch_parent), length=len(tried), label="Auditing", file=sys.stderr
+    ) as bar:
         verdicts.extend(bar)
     if as_json:
         rows = json.dumps([_row(verdict) for verdict in verdicts], ensure_ascii=False, indent=2)

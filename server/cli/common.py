@@ -1,6 +1,7 @@
 """What the commands share: the database, the way they print, and progress bars."""
 
 import json
+import os
 import sys
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping
@@ -22,6 +23,7 @@ from server.web.database_start import open_database, open_existing
 
 JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
 SLUG = click.argument("slug")
+_THERE = "it is there already"
 
 
 @contextmanager
@@ -69,10 +71,25 @@ def open_new_file(path: Path, option: str, *, private: bool = False) -> IO[bytes
             return open(path, "wb")
         return open(path, "xb", opener=open_private if private else None)
     except OSError as error:
-        reason = "it is there already" if isinstance(error, FileExistsError) else error.strerror
-        raise click.UsageError(
-            f"{option} must be a new file that can be written; {str(path)!r} is not: {reason}"
-        ) from error
+        reason = _THERE if isinstance(error, FileExistsError) else error.strerror
+        raise _refuse_file(path, option, f": {reason}") from error
+
+
+def check_new_file(path: Path, option: str) -> None:
+    """Refuse a file that is there already, before anything is asked or computed for it; `open_new_file` does again.
+
+    Raises
+    ------
+    UsageError
+        Naming the option that named it.
+    """
+    check_file_name(path, option)
+    if os.path.lexists(path) and not (path.is_fifo() or path.is_char_device()):
+        raise _refuse_file(path, option, f": {_THERE}")
+
+
+def _refuse_file(path: Path, option: str, reason: str) -> click.UsageError:
+    return click.UsageError(f"{option} must be a new file that can be written; {str(path)!r} is not{reason}")
 
 
 def check_file_name(path: Path, option: str, instead: str = "") -> None:
@@ -86,7 +103,7 @@ def check_file_name(path: Path, option: str, instead: str = "") -> None:
         Naming the option that named it.
     """
     if str(path) == "-":
-        raise click.UsageError(f"{option} must be a new file that can be written; '-' is not{instead}")
+        raise _refuse_file(path, option, instead)
 
 
 @contextmanager

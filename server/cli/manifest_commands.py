@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from server.cli.common import JSON, check_file_name, open_new_file, print_table
+from server.cli.common import JSON, check_new_file, open_new_file, print_table
 from server.web import manifest_signatures
 from server.web.assets import read_assets
 from server.web.page_manifest import make_manifest, write_manifest
@@ -27,13 +27,13 @@ def manifest(as_json: bool, output: Path | None, sign: Path | None) -> None:
         raise click.UsageError("--sign needs --output, the file to sign")
     if output is not None:
         if sign is not None:
-            check_file_name(output, "--output")  # before the signature has a file
+            signed_file = output.with_name(output.name + manifest_signatures.ENDING)
+            for path in (output, signed_file):  # before anybody types a passphrase
+                check_new_file(path, "--output")
             passphrase = click.prompt("Passphrase", hide_input=True, err=True)
             comment = f"Moneda {made['version']}, files {made['fingerprint']}"
             signature = manifest_signatures.sign(content, sign, passphrase, comment)
-            with open_new_file(
-                output.with_name(output.name + manifest_signatures.ENDING), "--output"
-            ) as signed:
+            with open_new_file(signed_file, "--output") as signed:
                 signed.write(signature)
         with open_new_file(output, "--output") as target:
             target.write(content)
@@ -53,7 +53,8 @@ def signing_key(file: Path) -> None:
 
     For whoever publishes releases, on a machine that is no server. Programs that know minisign can use both.
     """
-    check_file_name(file, "FILE")
+    for path in (file, manifest_signatures.name_public(file)):
+        check_new_file(path, "FILE")
     passphrase = click.prompt("Passphrase", hide_input=True, confirmation_prompt=True, err=True)
     public = manifest_signatures.make_keys(file, passphrase)
     click.echo(f"Keep {file} to yourself. Publish {public}:")

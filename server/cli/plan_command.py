@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from server.cli.common import JSON, database_session, found_survey, print_document
+from server.cli.common import JSON, database_session, found_survey, open_new_file, print_document
 from server.cli.described_question import PLANNED, call_option, describe_question, read_shares
 from server.cli.plan_output import plan_of_question, plan_of_survey, print_plan
 from server.cli.power_options import ASKING, plan_request, power_options, read_request
@@ -111,9 +111,10 @@ def _plan_power(question: Question, named: Mapping[str, Any], as_json: bool) -> 
         return
     request = read_request(question, named["shares"], named)
     made = plan_request(request, named["wanted"], named["respondents"])
-    print_power(request, made, as_json)
     if named["curve"] is not None:
-        named["curve"].write(draw_curve(made, named["over"]))
+        with open_new_file(named["curve"], "--curve") as file:
+            file.write(draw_curve(made, named["over"]).encode())
+    print_power(request, made, as_json)
 
 
 def read_definition(survey: str) -> Definition:

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
+from pathlib import Path
 from typing import Any
 
 import click
@@ -53,7 +54,11 @@ _OPTIONS = (
     ),
     click.option("--sides", type=click.IntRange(1, 2), default=2, show_default=True, help="Of the test."),
     click.option("--alpha", type=float, default=0.05, show_default=True, help="Chance of a false alarm."),
-    click.option("--curve", type=click.File("w", encoding="utf-8", lazy=True), help="Draw a curve: SVG."),
+    click.option(
+        "--curve",
+        type=click.Path(dir_okay=False, path_type=Path),
+        help="Draw a curve into this new file: SVG.",
+    ),
     click.option(
         "--over",
         type=click.Choice(CURVES),

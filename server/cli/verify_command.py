@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from server.cli.common import JSON, make_plain, open_new_file, print_table, show_progress
+from server.cli.common import JSON, check_new_file, make_plain, open_new_file, print_table, show_progress
 from server.config import Config
 from server.output.languages import LANGUAGES
 from server.web.app import create_app
@@ -63,6 +63,8 @@ def verify(
         raise click.UsageError(
             "--webcat and --language go together: a manifest of WEBCAT has pages in one language"
         )
+    if webcat is not None:
+        check_new_file(webcat, "--webcat")  # before a site is compared
     site = read_site(url)
     manifest = make_manifest(read_assets())
     signed = None if manifest_file is None else _check_release(manifest, manifest_file, public_key)

@@ -24,6 +24,11 @@ class Says(StrEnum):
     NOT_TOLD = "not_told"
     IMPOSSIBLE = "impossible"
 
+    @property
+    def tells(self) -> bool:
+        """Whether a number may be stated as found."""
+        return self not in (Says.NOT_TOLD, Says.IMPOSSIBLE)
+
 
 @dataclass(frozen=True)
 class ShareFinding:
@@ -37,7 +42,8 @@ class ShareFinding:
     low, high : int
         Of 100, 0 and 100 included: the interval lies within them, as far as it is possible at all.
     guess : int or None
-        The estimate of 100; None where the nearest whole number is not between `low` and `high`.
+        The estimate of 100; None where the nearest whole number is not between `low` and `high`, or the responses do
+        not tell.
     """
 
     row: ShareRow
@@ -95,6 +101,12 @@ def interpret_question(entry: QuestionReport, anytime: bool) -> QuestionFinding:
     return QuestionFinding(entry, tuple(found), leader, None if mean is None else find_mean(mean, anytime))
 
 
+def is_told(figure: ShareRow | ReportMean, anytime: bool) -> bool:
+    """Whether the interval of an estimate lets one call it found; where not, it is only to calculate with."""
+    ends = (0.0, 1.0) if isinstance(figure, ShareRow) else (figure.low, figure.high)
+    return _choose(*figure.interval(anytime), *ends).tells
+
+
 def find_share(row: ShareRow, value: float, interval: tuple[float, float]) -> ShareFinding:
     """The sentence of one share."""
     return ShareFinding(row, *round_share(value, interval))
@@ -105,7 +117,8 @@ def round_share(value: float | None, interval: tuple[float, float]) -> tuple[Say
     says = _choose(*interval, 0, 1)
     least, most = map(int, round_outwards((100 * interval[0], 100 * interval[1]), (0, 100), 1))
     guess = None if value is None else round(min(max(100 * value, 0.0), 100.0))
-    return says, least, most, guess if guess is not None and least <= guess <= most else None
+    known = says.tells and guess is not None and least <= guess <= most
+    return says, least, most, guess if known else None
 
 
 def find_mean(mean: ReportMean, anytime: bool) -> MeanFinding | None:
@@ -124,7 +137,7 @@ def round_mean(
     parts = count_parts(last - first)
     low, high = round_outwards(interval, ends, parts)
     guess = None if value is None else round(min(max(value, first), last) * parts) / parts
-    return says, low, high, guess if guess is not None and low <= guess <= high else None
+    return says, low, high, guess if says.tells and guess is not None and low <= guess <= high else None
 
 
 def round_outwards(

@@ -110,11 +110,18 @@ _SYSTEM: Final = {
 }
 """By the operating system's numbers: of files beside the database, such as an export's."""
 
+_LOST: Final = "8s2b"
+"""SQLAlchemy's name for a transaction whose connection was lost (its manual, error messages)."""
+_CUT_AGAIN: Final = "This connection is closed"
+"""What it says of a connection that could not be taken from the pool several times in a row."""
+
 
 def find_failure(error: BaseException) -> Failure | None:
     """What made the database or the disk unusable; None where the error is another mistake."""
     if isinstance(error, exc.TimeoutError):  # of the pool of connections
         return Failure.CROWDED
+    if isinstance(error, exc.InvalidRequestError):
+        return _find_earlier(error)
     raised = _of_driver(error)
     if isinstance(raised, MovedError):
         return Failure.MOVED
@@ -133,6 +140,17 @@ def find_failure(error: BaseException) -> Failure | None:
     # Not a state, but a sentence: so PostgreSQL answers where it takes no connection.
     crowded = any(words in str(raised) for words in ("too many clients", "connection slots"))
     return Failure.CROWDED if crowded else Failure.UNREACHABLE
+
+
+def _find_earlier(error: exc.InvalidRequestError) -> Failure | None:
+    """What failed before something was asked that SQLAlchemy refuses since: it tells of that, and not of the first.
+
+    A connection that was cut, and is used before it was given back; or new ones, each cut before it was used.
+    """
+    if error.code == _LOST or error.args[:1] == (_CUT_AGAIN,):
+        return Failure.UNREACHABLE
+    earlier = (error.__cause__ or error.__context__) if isinstance(error, exc.PendingRollbackError) else None
+    return None if earlier is None else find_failure(earlier)
 
 
 def describe_failure(error: BaseException) -> str:

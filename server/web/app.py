@@ -11,6 +11,7 @@ from flask import Flask, Response, abort, current_app, g, render_template, reque
 from flask.typing import ResponseReturnValue
 from flask_babel import Babel, get_locale
 from jinja2 import StrictUndefined
+from sqlalchemy.exc import SQLAlchemyError
 
 from server import __version__
 from server.collect.proofs_of_work import SECONDS_OF_AN_OLD_PHONE
@@ -19,7 +20,9 @@ from server.output.formatting import filters
 from server.output.languages import DEFAULT_LANGUAGE, LANGUAGES, RESPONDENT_LANGUAGES
 from server.output.markdown import strip_marks
 from server.releases.kinds import title_of
+from server.reports.findings import is_told
 from server.store.engines import NAME, SERVING_PATIENCE, make_engine, open_session
+from server.store.failures import describe_failure
 from server.store.schema_fit import watch_revision
 from server.study.answer_texts import FOR_TEMPLATES
 from server.study.study_sheets import split_line
@@ -51,7 +54,7 @@ def create_app(config: Config | None = None, name: str = NAME) -> Flask:
     app.jinja_env.undefined = StrictUndefined
     app.jinja_env.trim_blocks = app.jinja_env.lstrip_blocks = True
     app.jinja_env.globals["form_end"] = form_ends.FIELD
-    app.jinja_env.globals.update(FOR_TEMPLATES, title_of=title_of, split_line=split_line)
+    app.jinja_env.globals.update(FOR_TEMPLATES, title_of=title_of, split_line=split_line, is_told=is_told)
     app.jinja_env.filters[strip_marks.__name__] = strip_marks
     app.extensions["moneda.config"] = config
     app.extensions["moneda.engine"] = make_engine(config.database_url, SERVING_PATIENCE, name)
@@ -186,8 +189,14 @@ def _add_sessions(app: Flask) -> None:
 
     def close_after_request(_error: BaseException | None) -> None:
         opened = g.pop("session", None)
-        if opened is not None:
+        if opened is None:
+            return
+        try:
             opened.close()
+        except SQLAlchemyError as error:
+            # What was answered is whole, and what it says was stored is: only the connection cannot be used again.
+            app.logger.error("%s after an answer was made", describe_failure(error))
+            opened.invalidate()
 
     app.before_request(open_for_request)
     app.teardown_appcontext(close_after_request)

@@ -16,6 +16,11 @@ class SignatureError(ValueError):
     """A key or a signature that cannot be used, or does not fit."""
 
 
+def name_public(secret: Path) -> Path:
+    """Where the public key is that belongs to a secret one."""
+    return secret.with_name(f"{secret.name}.pub")
+
+
 def make_keys(secret: Path, passphrase: str) -> Path:
     """Write a new secret key, encrypted, and beside it the public one, whose path is returned.
 
@@ -28,7 +33,7 @@ def make_keys(secret: Path, passphrase: str) -> Path:
 
     if secret.resolve().is_relative_to(DATA.resolve()):
         raise SignatureError(f"a secret key must not be in {DATA}, where a server keeps its data")
-    public = secret.with_name(f"{secret.name}.pub")
+    public = name_public(secret)
     pair = KeyPair.generate()
     pair.secret_key.encrypt(passphrase)
     _write_new(secret, bytes(pair.secret_key), 0o600)

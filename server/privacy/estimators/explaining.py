@@ -26,7 +26,7 @@ from server.privacy.estimators.climbing import Objective, add_prior, add_ridge, 
 from server.privacy.estimators.coefficient_spread import CoefficientSpread, measure_spread
 from server.privacy.estimators.latent_likelihood import Floats, Height, LatentData, find_log_odds
 from server.privacy.estimators.parallel_slopes import compare_slopes
-from server.privacy.estimators.profiles import HigherError, find_limit
+from server.privacy.estimators.profiles import HigherError, find_limit, is_higher
 from server.privacy.estimators.regression import LikelihoodRatioTest
 from server.privacy.estimators.sampled_rows import RowSample
 from server.privacy.estimators.starting import find_start
@@ -84,13 +84,17 @@ class ExplainedEffect:
 
     @property
     def odds_ratio(self) -> float:
-        """For a step of one."""
-        return math.exp(self.coefficient)
+        """For a step of one; infinite where it is beyond every number, as of a predictor in tiny units."""
+        return _raise_e(self.coefficient)
 
     @property
     def odds_ratio_interval(self) -> tuple[float, float]:
         """Of the odds ratio."""
-        return math.exp(self.interval[0]), math.exp(self.interval[1])
+        return _raise_e(self.interval[0]), _raise_e(self.interval[1])
+
+
+def _raise_e(power: float) -> float:
+    return math.exp(power) if power < 709 else math.inf  # the largest float is e^709.78
 
 
 @dataclass(frozen=True)
@@ -247,6 +251,6 @@ class _Fit:
         free: NDArray[np.bool_] = np.ones(top.theta.size, dtype=np.bool_)
         free[list(columns)] = False
         without = climb(self.add(self.data), np.where(free, top.theta, 0.0), free)
-        if without.value > top.value + 1e-6 * (1 + abs(top.value)):
+        if is_higher(without, top):
             raise HigherError(without.theta)
         return spread.weigh(max(2 * (top.value - without.value), 0.0), columns)

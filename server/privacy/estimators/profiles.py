@@ -12,7 +12,17 @@ FARTHEST = 25.0
 """How far from the estimate a limit is looked for: beyond it, a share differs from 0 or 1 by less than 1e-10."""
 _CLOSE = 1e-3
 """Of the root of twice the loss of log-likelihood: a limit is then right to three digits."""
-_BETTER = 1e-6
+_BETTER, _MOST_BETTER, _ROUNDED = 1e-6, 1e-3, 1e-10
+
+
+def is_higher(found: Height, top: Height) -> bool:
+    """Whether a maximum is another one that is higher, and not the same, found a little nearer.
+
+    As a fraction of the log-likelihood, but no more than would move a limit: of 10 million people a millionth would
+    be ten nats, and the lower of two maxima would be taken for the only one.
+    """
+    size = abs(top.value)
+    return found.value > top.value + max(min(_BETTER * (1 + size), _MOST_BETTER), _ROUNDED * size)
 
 
 class HigherError(Exception):
@@ -47,7 +57,7 @@ def find_limit(objective: Objective, top: Height, place: int, step: float, quant
         start = near.copy()
         start[place] = at
         found = climb(objective, start, free)
-        if found.value > top.value + _BETTER * (1 + abs(top.value)):
+        if is_higher(found, top):
             raise HigherError(found.theta)
         return _Looked(at, math.sqrt(max(2 * (top.value - found.value), 0.0)), found.theta)
 
@@ -55,10 +65,11 @@ def find_limit(objective: Objective, top: Height, place: int, step: float, quant
     begin = inner.at
     outer = look(begin + step, inner.theta)
     while outer.lost < quantile:
-        inner, step = outer, 1.6 * step
-        if abs(outer.at - begin) >= FARTHEST:
+        # Of the step: where it was taken to is rounded, and may lie just before the farthest.
+        if abs(step) >= FARTHEST:
             return math.copysign(math.inf, step)
-        outer = look(begin + math.copysign(min(abs(step), FARTHEST), step), inner.theta)
+        inner, step = outer, math.copysign(min(1.6 * abs(step), FARTHEST), step)
+        outer = look(begin + step, inner.theta)
     while outer.lost - quantile > _CLOSE and abs(outer.at - inner.at) > 1e-7:
         part = (quantile - inner.lost) / (outer.lost - inner.lost)
         middle = look(inner.at + (outer.at - inner.at) * min(max(part, 0.1), 0.9), inner.theta)

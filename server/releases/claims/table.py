@@ -2,7 +2,7 @@
 
 import multiprocessing
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from functools import cache
 
@@ -21,17 +21,20 @@ def cases() -> list[Case]:
     return [*shipped_cases(), *published_errors.cases()]
 
 
-def judge_all(workers: int | None = None) -> Iterator[Verdict]:
+def judge_all(workers: int | None = None, begin: Callable[[], None] | None = None) -> Iterator[Verdict]:
     """Try every case; yields in the order of the table.
 
     Parameters
     ----------
     workers : int, optional
         Processes; as many as there are cores, four at most, by default.
+    begin : callable, optional
+        What each of them does first.
     """
     # Fresh processes: a forked copy of a process with threads may hang. Noise is dealt in them, not here.
     context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(workers or min(4, os.cpu_count() or 1), mp_context=context) as pool:
+    number = workers or min(4, os.cpu_count() or 1)
+    with ProcessPoolExecutor(number, mp_context=context, initializer=begin) as pool:
         yield from pool.map(_judge, range(len(cases())))
 
 

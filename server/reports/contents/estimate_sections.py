@@ -8,6 +8,7 @@ from server.output.charts import Axis, PlottedEstimate
 from server.output.documents import Block, Cell, Chart, Paragraph, Plot, Table, Text
 from server.reports.contents import cell_texts
 from server.reports.estimate_values import QuestionReport, ReportMean, ShareRow
+from server.reports.findings import is_told
 from server.reports.population_weights import Weighting
 from server.reports.report import Report
 from server.reports.report_words import ReportWords
@@ -39,7 +40,7 @@ def _table(
 ) -> Table:
     _ = words.gettext
     confidence = words.level(report.confidence)
-    columns = (
+    columns: tuple[str, ...] = (
         _("Question"),
         _("Answer"),
         _("responses"),
@@ -51,13 +52,14 @@ def _table(
         _("to"),
     )
     rows = [row for entry in questions for row in _rows(words, report, entry)]
-    notes = (
+    notes: tuple[str, ...] = (
         _(
             "“Reported” is counted after the coins. Estimates are not cut at 0 or 100 %%; "
             "hatched is where no true share can lie."
         ),
         _("“Within its range” is the possible number that is nearest to the estimate."),
     )
+    columns, rows, notes = keep_remarks(words, columns, rows, notes)
     short = _("Estimates, unweighted") if name == "estimates-unweighted" else ""
     return Table(name, caption, columns, tuple(rows), notes, short)
 
@@ -68,10 +70,11 @@ def _rows(words: ReportWords, report: Report, entry: QuestionReport) -> Iterator
     for row in entry.shown:
         answer = cell_texts.answer(report.definition, entry.question, row.index)
         arrived = cell_texts.share(words, float(row.column.observed[row.code]) if entry.n else None)
-        yield (asked, answer, n, arrived, *figures(words, row, displayed=True))
+        yield (asked, answer, n, arrived, *figures(words, row, displayed=True), remark_on(words, row))
     if entry.mean is not None:
         label = Text(words.macro("results/_estimates.html", "mean_label", entry.question, entry.mean))
-        yield (asked, label, n, cell_texts.share(words, None), *figures(words, entry.mean, displayed=True))
+        numbers = figures(words, entry.mean, displayed=True)
+        yield (asked, label, n, cell_texts.share(words, None), *numbers, remark_on(words, entry.mean))
 
 
 def figures(
@@ -88,6 +91,33 @@ def figures(
     if isinstance(figure, ShareRow):
         return tuple(cell_texts.share(words, number) for number in numbers)
     return tuple(cell_texts.measure(words, number, figure.high - figure.low) for number in numbers)
+
+
+def remark_on(words: ReportWords, figure: ShareRow | ReportMean) -> Text:
+    """What keeps an estimate from being read as a finding; nothing where nothing does, or nobody has responded."""
+    _ = words.gettext
+    said = []
+    if figure.column.n and figure.value is not None:
+        if not is_told(figure, anytime=False):
+            said.append(_("not told"))
+        if figure.value != figure.within_range:
+            said.append(_("out of its range"))
+    return Text(", ".join(said))
+
+
+def keep_remarks(
+    words: ReportWords, columns: tuple[str, ...], rows: Sequence[tuple[Cell, ...]], notes: tuple[str, ...]
+) -> tuple[tuple[str, ...], list[tuple[Cell, ...]], tuple[str, ...]]:
+    """Columns, rows whose last cells are remarks, and notes: without remarks where there are none, else explained."""
+    _ = words.gettext
+    if all(row[-1] == Text("") for row in rows):
+        return columns, [row[:-1] for row in rows], notes
+    explained = _(
+        "“Not told”: the interval leaves more than half of what is possible open, or nothing. The estimate is then "
+        "only to calculate with. “Out of its range”: nothing is cut, so that estimates are right on average; where "
+        "few responded, chance alone leads beyond what is possible."
+    )
+    return (*columns, _("remark")), list(rows), (*notes, explained)
 
 
 def list_remarks(words: ReportWords, report: Report, entry: QuestionReport) -> list[str]:

@@ -10,7 +10,9 @@ from server.reports.contents.estimate_sections import (
     MOST_DRAWN,
     PERCENT,
     figures,
+    keep_remarks,
     percent_label,
+    remark_on,
     word_estimate,
 )
 from server.reports.day_counts import Period
@@ -129,7 +131,7 @@ def _blocks(
     _ = words.gettext
     weighted = any(group.weighted for group in groups)
     confidence = words.level(report.confidence)
-    columns = (
+    columns: tuple[str, ...] = (
         _("Stratum"),
         _("Answer"),
         *((_("weighted"),) if weighted else ()),
@@ -140,7 +142,8 @@ def _blocks(
         _("to"),
     )
     rows = [row for group in groups for row in _rows(words, report, entry, group, weighted)]
-    notes = (withheld_note(words, report),) if any(group.withheld for group in groups) else ()
+    notes: tuple[str, ...] = (withheld_note(words, report),) * any(group.withheld for group in groups)
+    columns, rows, notes = keep_remarks(words, columns, rows, notes)
     caption = _("By stratum: %(question)s", question=entry.question.name)
     short = _("By stratum, question %(number)s", number=words.integer(number))
     yield Table(f"strata-{number}", caption, columns, tuple(rows), notes, short)
@@ -159,10 +162,11 @@ def _rows(
         how = (Text(_("by population") if group.weighted else _("no")),)
     if group.report is None:
         said_so = Text(_("withheld") if group.withheld else cell_texts.describe_nobody(words, report))
-        yield (head, said_so, *how, n, *[cell_texts.share(words, None)] * 4)
+        yield (head, said_so, *how, n, *[cell_texts.share(words, None)] * 4, Text(""))
         return
     for _name, figure in figures_of(group.report):
-        yield (head, label(words, report, entry, figure), *how, n, *figures(words, figure))
+        numbers = *figures(words, figure), remark_on(words, figure)
+        yield (head, label(words, report, entry, figure), *how, n, *numbers)
 
 
 def label(words: ReportWords, report: Report, entry: QuestionReport, figure: ShareRow | ReportMean) -> Text:

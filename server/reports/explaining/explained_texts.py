@@ -137,13 +137,13 @@ def explanation_rows(explained: ExplainedAnswer) -> Iterator[dict[str, object]]:
         by = {**about, "stratum": predictor.name}
         for step, effect in predictor.steps:
             numeric = explained.model == "linear"
-            low, high = effect.interval if numeric else effect.odds_ratio_interval
+            low, high = map(finite, effect.interval if numeric else effect.odds_ratio_interval)
             own = {
                 **by,
                 "text": name_step(explained, predictor, step),
                 "confidence": found.confidence,
             }
-            size = effect.coefficient if numeric else effect.odds_ratio
+            size = finite(effect.coefficient if numeric else effect.odds_ratio)
             yield {
                 **own,
                 **{"statistic": "difference" if numeric else "odds_ratio"},
@@ -170,8 +170,8 @@ def _effect_json(explained: ExplainedAnswer, effect: ExplainedEffect) -> dict[st
     odds = explained.model != "linear"
     return {
         "tells": effect.tells,
-        "odds_ratio": effect.odds_ratio if effect.tells and odds else None,
-        "odds_ratio_interval": list(effect.odds_ratio_interval) if odds else None,
+        "odds_ratio": finite(effect.odds_ratio) if effect.tells and odds else None,
+        "odds_ratio_interval": [finite(end) for end in effect.odds_ratio_interval] if odds else None,
         "coefficient": effect.coefficient if effect.tells else None,
         "coefficient_interval": list(effect.interval),
         "standard_error": effect.standard_error,
