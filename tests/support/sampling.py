@@ -86,22 +86,22 @@ def leave_out(items: Sequence[pytest.Item]) -> list[pytest.Item]:
     alike: dict[str, Hashable] = {}
     for item in items:
         if drawn := _drawn_parameters(item):
-            others = tuple((name, place) for name, place in _places(item) if name not in drawn)
+            others = tuple((name, value) for name, value in _values(item) if name not in drawn)
             alike[item.nodeid] = (item.nodeid.partition("[")[0], others)
     kept = draw_ways(alike)
     return [item for item in items if item.nodeid in alike and item.nodeid not in kept]
 
 
 def _drawn_parameters(item: pytest.Item) -> set[str]:
-    names = {name for name, _place in _places(item)}
+    names = {name for name, _value in _values(item)}
     return {name for where, name in ALIKE if item.nodeid.startswith(where) and name in names}
 
 
-def _places(item: pytest.Item) -> Iterator[tuple[str, int]]:
-    """Its parameters, and which of its values each has."""
+def _values(item: pytest.Item) -> Iterator[tuple[str, int]]:
+    """Its parameters, and which object each is: pytest numbers all combinations of several parameters through."""
     called = getattr(item, "callspec", None)
     if called is not None:
-        yield from sorted(called.indices.items())
+        yield from sorted((name, id(value)) for name, value in called.params.items())
 
 
 @cache
