@@ -537,7 +537,7 @@ def test_an_answer_that_is_left_for_the_next_person_is_caught(
     open_page.watch(page).allow(KNOWN)
     dropped = "coins = answers = null;"
     without_integrity(page, f"{survey.slug}/tablet")
-    rewritten(page, "answer.js", dropped, f"sessionStorage.left = [...answers.values()];\n{dropped}")
+    rewritten(page, [("answer.js", dropped, f"sessionStorage.left = [...answers.values()];\n{dropped}")])
     tablet = begin_unkept(page, survey.slug)
     answer_all(tablet, "yes", 161_803)
     hand_back(tablet)
