@@ -38,12 +38,18 @@ _TEXTS = (
 )
 ALIKE = (
     ("tests/browser/", "language"),
+    # What every coin shows, for all answers that are compared.
+    ("tests/browser/", "coins"),
+    *(("tests/browser/", name) for name in ("device", "look", "scheme", "size", "width")),
     ("tests/test_page_list.py", "language"),
     # A mouse and a desk, or keys alone and a phone.
     ("tests/browser/test_accounts.py", "hand"),
+    ("tests/browser/test_imports.py", "first"),
     ("tests/browser/test_keeping.py", "mouse"),
+    ("tests/browser/test_kinds.py", "turn"),
     ("tests/browser/test_live.py", "watcher"),
     ("tests/browser/test_releases.py", "releaser"),
+    ("tests/browser/test_respondent.py", "visit"),
     ("tests/browser/test_running_links.py", "hands"),
     # SQLite or PostgreSQL, where it is about what pages, files and refusals say.
     *((f"tests/views/test_{name}.py", "new_database") for name in _PAGES),
