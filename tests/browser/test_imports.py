@@ -26,8 +26,8 @@ HOSTILE = [
     "{{ 7*7 }}${7*7}{% raw %}#{7*7} &lt;script&gt;globalThis.ran = 1&lt;/script&gt;",
     "\u202e\u2066>tpircs/<\u2069 \u200f__proto__ constructor",
 ]
-TEXTS = [" ".join(HOSTILE[place::4]) for place in range(4)]
-"""Short enough for a title, and each with what becomes an element wherever it is not escaped."""
+TEXTS = [" ".join(['">', *HOSTILE[place::4]]) for place in range(4)]
+"""Short enough for a title, and each becomes an element wherever it is not escaped, also in an attribute."""
 FIRSTS = range(len(TEXTS))
 """Which of them a file begins with: its texts hold them in turn, each somewhere and, over all files, in every place."""
 FOREIGN = (
@@ -134,12 +134,13 @@ def test_nothing_in_an_imported_definition_runs(
 
 
 def test_a_text_that_became_an_element_is_noticed(open_page: Opener, served: factories.Served) -> None:
-    for text in HOSTILE[:3]:
-        page = open_page()
-        page.goto("about:blank")
-        page.set_content(f"<main>{text}</main>")
-        with pytest.raises(AssertionError):
-            unharmed(page)
+    for text in TEXTS:
+        for unescaped in (text, f"<p title='{text}'>", f'<p title="{text}">'):
+            page = open_page()
+            page.goto("about:blank")
+            page.set_content(f"<main>{unescaped}</main>")
+            with pytest.raises(AssertionError):
+                unharmed(page)
 
 
 @pytest.mark.parametrize("first", FIRSTS)
