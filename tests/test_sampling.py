@@ -44,6 +44,12 @@ def test_one_way_is_collected_and_every_way_where_all_are_asked_for() -> None:
     assert every == sorted(one * 2)
 
 
+def test_of_several_parameters_those_that_are_alike_are_drawn() -> None:
+    drawn = collected("tests/browser/test_editor_list.py", MONEDA_TEST_SCALE="short")
+    kept = [name.rpartition("[")[2] for name in drawn if "_where_it_is_narrow[" in name]
+    assert sorted(way.rpartition("-")[0] for way in kept) == ["no script", "script"]
+
+
 def test_a_way_that_is_asked_for_alone_is_run() -> None:
     for asked in ("test_a[en]", "test_a[es]"):
         assert draw_ways({asked: "a"}) == {asked}

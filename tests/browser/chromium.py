@@ -25,7 +25,8 @@ PACKAGE = NODE_MODULES / "@sparticuz" / "chromium"
 ON_PATH = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 
 # No page of ours may need another host, so none can be looked up. The rest keeps the browser's own services quiet
-# and pictures of text the same from run to run. Playwright adds --no-sandbox, which root needs.
+# and pictures of text the same from run to run. No page lives long enough for what optimising its scripts takes to pay.
+# Playwright adds --no-sandbox, which root needs.
 FLAGS = (
     "--disable-background-networking",
     "--disable-component-update",
@@ -35,6 +36,7 @@ FLAGS = (
     "--disable-sync",
     "--font-render-hinting=none",
     "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE localhost, EXCLUDE 127.0.0.1",
+    "--js-flags=--no-opt",
     "--no-default-browser-check",
     "--no-first-run",
     "--no-pings",

@@ -2,6 +2,8 @@
 
 import json
 import re
+from collections.abc import Iterator
+from itertools import cycle, islice
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +26,10 @@ HOSTILE = [
     "{{ 7*7 }}${7*7}{% raw %}#{7*7} &lt;script&gt;globalThis.ran = 1&lt;/script&gt;",
     "\u202e\u2066>tpircs/<\u2069 \u200f__proto__ constructor",
 ]
+TEXTS = [" ".join(['">', *HOSTILE[place::4]]) for place in range(4)]
+"""Short enough for a title, and each becomes an element wherever it is not escaped, also in an attribute."""
+FIRSTS = range(len(TEXTS))
+"""Which of them a file begins with: its texts hold them in turn, each somewhere and, over all files, in every place."""
 FOREIGN = (
     "script:not([src]), img:not(.qr), iframe:not([src^='/']), object, embed, main b, "
     "[onerror], [onload], [onfocus], [onclick], [srcdoc], a[href^='javascript' i], a[href^='data' i]"
@@ -31,26 +37,41 @@ FOREIGN = (
 """What the pages themselves never hold."""
 
 
-def hostile_definition(text: str) -> dict[str, Any]:
-    """Every kind of entry, with this in every text that a file may hold."""
-    short = text[:40]
-    options = [{"name": f"o{k}", "text": f"{k} {text}"} for k in range(3)]
-    numbers = {"low": 0, "high": 4, "step": 1, "unit": short}
-    device = {"mechanism": "crosswise", "prevalence": 0.25, "innocuous": text}
+def in_turn(first: int) -> Iterator[str]:
+    """The hostile texts, over and over, from this one on."""
+    return islice(cycle(TEXTS), first, None)
+
+
+def hostile_definition(first: int) -> dict[str, Any]:
+    """Every kind of entry, with a hostile text wherever a file may hold a text."""
+    said = in_turn(first).__next__
+
+    def options() -> list[dict[str, str]]:
+        return [{"name": f"o{k}", "text": f"{k} {said()}"} for k in range(3)]
+
+    def numbers() -> dict[str, Any]:
+        return {"low": 0, "high": 4, "step": 1, "unit": said()[:40]}
+
+    device = {"mechanism": "crosswise", "prevalence": 0.25, "innocuous": said()}
     entries: list[dict[str, Any]] = [
-        {"kind": "text", "text": text},
-        {"kind": "section", "text": text, "body": text},
-        {"kind": "check", "text": text, "options": options, "correct": "o1", "feedback": text},
-        {"kind": "yes_no", "text": text, "design": {"mechanism": "coin_flip"}},
-        {"kind": "yes_no", "text": text, "design": device},
-        {"kind": "select_one", "text": text, "options": options, "design": {"mechanism": "best_choice"}},
-        {"kind": "select_multiple", "text": text, "options": options, "design": {"mechanism": "coin_flip"}},
-        {"kind": "scale", "text": text, "options": options, "design": {"mechanism": "ordinal"}},
-        {"kind": "number", "text": text, **numbers, "design": {"mechanism": "stochastic_rounding"}},
-        {"kind": "binned_number", "text": text, **numbers, "cuts": [2], "design": {"mechanism": "k_ary"}},
+        {"kind": "text", "text": said()},
+        {"kind": "section", "text": said(), "body": said()},
+        {"kind": "check", "text": said(), "options": options(), "correct": "o1", "feedback": said()},
+        {"kind": "yes_no", "text": said(), "design": {"mechanism": "coin_flip"}},
+        {"kind": "yes_no", "text": said(), "design": device},
+        {"kind": "select_one", "text": said(), "options": options(), "design": {"mechanism": "best_choice"}},
+        {
+            "kind": "select_multiple",
+            "text": said(),
+            "options": options(),
+            "design": {"mechanism": "coin_flip"},
+        },
+        {"kind": "scale", "text": said(), "options": options(), "design": {"mechanism": "ordinal"}},
+        {"kind": "number", "text": said(), **numbers(), "design": {"mechanism": "stochastic_rounding"}},
+        {"kind": "binned_number", "text": said(), **numbers(), "cuts": [2], "design": {"mechanism": "k_ary"}},
     ]
     named = [{"name": f"e{place}", **entry} for place, entry in enumerate(entries)]
-    fixed = {"format": 1, "language": "en", "title": text, "introduction": text, "budget": 20}
+    fixed = {"format": 1, "language": "en", "title": said(), "introduction": said(), "budget": 20}
     return {**fixed, "questions": named}
 
 
@@ -90,11 +111,11 @@ def begin(page: Page, served: factories.Served) -> None:
     page.wait_for_url("**/manage/surveys")
 
 
-@pytest.mark.parametrize("text", HOSTILE)
+@pytest.mark.parametrize("first", FIRSTS)
 def test_nothing_in_an_imported_definition_runs(
-    open_page: Opener, served: factories.Served, text: str
+    open_page: Opener, served: factories.Served, first: int
 ) -> None:
-    survey = factories.publish(served.database_url, hostile_definition(text))
+    survey = factories.publish(served.database_url, hostile_definition(first))
     page = open_page(**DESK)
     page.on("dialog", lambda dialog: pytest.fail(f"a dialog: {dialog.message}"))
     page.goto(f"/s/{survey.slug}")
@@ -113,28 +134,30 @@ def test_nothing_in_an_imported_definition_runs(
 
 
 def test_a_text_that_became_an_element_is_noticed(open_page: Opener, served: factories.Served) -> None:
-    for text in HOSTILE[:3]:
-        page = open_page()
-        page.goto("about:blank")
-        page.set_content(f"<main>{text}</main>")
-        with pytest.raises(AssertionError):
-            unharmed(page)
+    for text in TEXTS:
+        for unescaped in (text, f"<p title='{text}'>", f'<p title="{text}">'):
+            page = open_page()
+            page.goto("about:blank")
+            page.set_content(f"<main>{unescaped}</main>")
+            with pytest.raises(AssertionError):
+                unharmed(page)
 
 
-@pytest.mark.parametrize("text", HOSTILE)
+@pytest.mark.parametrize("first", FIRSTS)
 def test_nothing_in_an_imported_form_runs(
-    open_page: Opener, served: factories.Served, tmp_path: Path, text: str
+    open_page: Opener, served: factories.Served, tmp_path: Path, first: int
 ) -> None:
+    said = in_turn(first).__next__
     rows = [
-        ["type", "name", "label", text],
-        ["note", "n", text, text],
-        ["select_one l", text, text, text],
-        [text, text, text, text],
-        ["range", "r", text, text],
+        ["type", "name", "label", said()],
+        ["note", "n", said(), said()],
+        ["select_one l", said(), said(), said()],
+        [said(), said(), said(), said()],
+        ["range", "r", said(), said()],
     ]
-    choices = [["list_name", "name", "label"], ["l", text, text], ["l", "b", f"{text}!"]]
+    choices = [["list_name", "name", "label"], ["l", said(), said()], ["l", "b", f"{said()}!"]]
     path = tmp_path / "form.xlsx"
-    path.write_bytes(sample_xlsforms.form(rows, choices, [["form_title"], [text]]))
+    path.write_bytes(sample_xlsforms.form(rows, choices, [["form_title"], [said()]]))
     page = open_page(**DESK)
     sign_in(page, served.database_url)
     page.goto("/manage/surveys/import")

@@ -48,7 +48,8 @@ from tests.support.scale import scaled
 
 KNOWN = "was preloaded|cross-world service worker|ERR_INTERNET_DISCONNECTED|Failed to fetch|ERR_FAILED"
 """What Chromium says of a worker and of a lost network."""
-PEOPLE = 50
+PEOPLE = scaled(12, 50)
+"""Three before, six without a network and a restart among them, three after: each way that one can be kept and sent."""
 FEW = 12
 UNLIKELY = 1e-6
 
@@ -100,7 +101,7 @@ def draw_mark(known: str) -> int:
 
 
 @pytest.mark.scaled
-def test_fifty_people_half_without_a_network_and_a_restart_between_arrive_once_each(
+def test_many_people_half_without_a_network_and_a_restart_between_arrive_once_each(
     open_page: Opener, served: factories.Served, survey: factories.Published, tmp_path: Path
 ) -> None:
     folder, kind = tmp_path / "profile", open_page.browser.browser_type
@@ -143,7 +144,7 @@ def test_fifty_people_half_without_a_network_and_a_restart_between_arrive_once_e
         hand_back(visit)
         order.append(words)
         lengths.add(len("".join(page.evaluate(READ_RECORD)["slots"])))
-        assert_nothing_is_left(page, [str(cost), words], heap=number % scaled(5, 1) == 0)
+        assert_nothing_is_left(page, [str(cost), words], heap=number % scaled(4, 1) == 0)
     open_desk(visit)
     visit.button("Send now").click()
     expect(page.get_by_text("Waiting to be sent: 0")).to_be_visible()
@@ -531,12 +532,12 @@ def test_a_tablet_that_keeps_the_order_is_caught(open_page: Opener, survey: fact
 def test_an_answer_that_is_left_for_the_next_person_is_caught(
     open_page: Opener, survey: factories.Published
 ) -> None:
-    """The twins of what is looked at after each of fifty people."""
+    """The twins of what is looked at after each of many people."""
     page = open_page(**PHONE)
     open_page.watch(page).allow(KNOWN)
     dropped = "coins = answers = null;"
     without_integrity(page, f"{survey.slug}/tablet")
-    rewritten(page, "answer.js", dropped, f"sessionStorage.left = [...answers.values()];\n{dropped}")
+    rewritten(page, [("answer.js", dropped, f"sessionStorage.left = [...answers.values()];\n{dropped}")])
     tablet = begin_unkept(page, survey.slug)
     answer_all(tablet, "yes", 161_803)
     hand_back(tablet)

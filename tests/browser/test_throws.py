@@ -1,7 +1,7 @@
 """Coins, dice and discs of the respondent's own: every throw counted, and on the wire like the browser's coins."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from itertools import product
 from typing import Any
@@ -14,7 +14,7 @@ from tests.browser.axe_inspector import Inspector
 from tests.browser.conftest import Opener
 from tests.browser.recorder import Recorder, recording
 from tests.browser.site_users import PHONE, SURVEY, Respondent
-from tests.browser.visit_traces import COINS, Traces, differences, rewritten, visited, without_integrity
+from tests.browser.visit_traces import COINS, Leak, Traces, differences, rewritten, visited, without_integrity
 from tests.support import factories
 
 TOTAL = 2**32
@@ -166,7 +166,7 @@ def test_a_table_that_throws_something_else_is_caught(
     page = open_page(**PHONE)
     slug = factories.publish(served.database_url, factories.definition(gammas=[0.25])).slug
     without_integrity(page, slug)
-    rewritten(page, *twin)
+    rewritten(page, [twin])
     visit = Thrower(page, slug)
     visit.open()
     visit.take_coins().start(1)
@@ -294,13 +294,13 @@ def by_hand(visit: Respondent, record: str) -> None:
 
 
 def both_ways(
-    open_page: Opener, recorder: Recorder, served: factories.Served, record: str, leak: Any = None
+    open_page: Opener, recorder: Recorder, served: factories.Served, record: str, leaks: Sequence[Leak] = ()
 ) -> tuple[Traces, Traces]:
     """What is left of who throws, and of whose browser flips coins that give the same record."""
     survey = factories.publish(served.database_url, SURVEY)
-    hand = visited(open_page, recorder, served, survey, record, by_hand, leak=leak)
+    hand = visited(open_page, recorder, served, survey, record, by_hand, leaks=leaks)
     rows_by_hand = factories.stored(served.database_url)
-    machine = visited(open_page, recorder, served, survey, "Yes", by_machine, record, leak=leak)
+    machine = visited(open_page, recorder, served, survey, "Yes", by_machine, record, leaks)
     rows = factories.stored(served.database_url)
     return {**hand, "rows": rows_by_hand}, {**machine, "rows": rows}
 
@@ -340,7 +340,7 @@ TELLING = {
 def test_a_page_that_tells_who_throws_is_caught(
     open_page: Opener, recorder: Recorder, served: factories.Served, leak: str
 ) -> None:
-    hand, machine = both_ways(open_page, recorder, served, "No", TELLING[leak])
+    hand, machine = both_ways(open_page, recorder, served, "No", [TELLING[leak]])
     assert differences(hand, machine) != []
 
 

@@ -80,7 +80,7 @@ def test_yes_and_no_leave_the_same_bytes_with_a_ticket(
 
     with recording(served.url) as recorder:
         yes, no = (
-            visited(open_page, recorder, served, survey, truth, behave, coins, None, "", f"#{code}")
+            visited(open_page, recorder, served, survey, truth, behave, coins, (), "", f"#{code}")
             for truth in ("Yes", "No")
         )
     assert differences(yes, no) == []

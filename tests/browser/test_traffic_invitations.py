@@ -76,7 +76,7 @@ def test_yes_and_no_leave_the_same_bytes(
     fragment, behave = way(code, other, use)
     complaint = "" if way is by_link else "409|422"
     yes, no = (
-        visited(open_page, recorder, served, survey, truth, behave, coins, None, complaint, fragment)
+        visited(open_page, recorder, served, survey, truth, behave, coins, (), complaint, fragment)
         for truth in ("Yes", "No")
     )
 
@@ -116,7 +116,7 @@ def test_a_page_that_writes_the_code_by_the_truth_is_caught(
     fragment, behave = by_link(code)
     spoiled = ("answer.js", CHOSEN, LEARNT.format(FETCH.format(f"real(url, {{ ...options, {leak} }})")))
     yes, no = (
-        visited(open_page, recorder, served, survey, truth, behave, "No", spoiled, fragment=fragment)
+        visited(open_page, recorder, served, survey, truth, behave, "No", [spoiled], fragment=fragment)
         for truth in ("Yes", "No")
     )
     assert differences(yes, no) != []
@@ -138,6 +138,6 @@ def test_a_page_that_keeps_the_code_is_caught(
     code = factories.invite(served.database_url, survey.slug, 1)[0].replace("-", "")
     fragment, behave = by_link(code)
     left = visited(
-        open_page, recorder, served, survey, "Yes", behave, "No", KEEPING[place], fragment=fragment
+        open_page, recorder, served, survey, "Yes", behave, "No", [KEEPING[place]], fragment=fragment
     )
     assert places_of(code, left) != ["body"]

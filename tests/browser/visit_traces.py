@@ -2,7 +2,7 @@
 
 import itertools
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import sqlalchemy as sa
@@ -17,6 +17,8 @@ from tests.browser.site_users import PHONE, Respondent
 from tests.support import factories
 
 Traces = dict[str, Any]
+Leak = tuple[str, str, str]
+"""A file of the page, a passage of it, and what is put in its place."""
 
 # Every coin is the same and every id is the same, so that two visits may differ in nothing but the truth.
 FIXED_CHANCE = """
@@ -180,6 +182,11 @@ def differences(one: Any, other: Any, place: str = "") -> list[str]:
     return [] if type(one) is type(other) and one == other else [f"{place}: {one!r} / {other!r}"]
 
 
+def find_missed(found: Sequence[str], places: Sequence[str]) -> list[str]:
+    """Of the places, each a pattern, those where no difference was found."""
+    return [place for place in places if not any(re.match(rf"\.{place}", difference) for difference in found)]
+
+
 def forget_responses(database_url: str) -> None:
     """Empty the tables of responses and tickets, so that the same id is new again, and so is every code."""
     with factories.writing(database_url) as session:
@@ -199,18 +206,23 @@ def without_integrity(page: Page, slug: str) -> None:
     page.route(f"**/s/{slug}", stripped)
 
 
-def rewritten(page: Page, file: str, old: str, new: str) -> None:
-    """Serve a module with one passage changed, in the file that the page loads it in."""
+def rewritten(page: Page, leaks: Sequence[Leak]) -> None:
+    """Serve modules with these passages changed, in the files that the page loads them in."""
 
     def changed(route: Route) -> None:
         answer = route.fetch()
-        # In a joined file each module begins with its name.
-        before, mark, source = answer.text().rpartition(f"named.includes('{file}')")
-        own, following, rest = source.partition("named.includes(")
-        assert own.count(old) == 1, f"{file} should hold {old!r} once"
-        route.fulfill(response=answer, body=before + mark + own.replace(old, new) + following + rest)
+        text = answer.text()
+        for file, old, new in leaks:
+            if route.request.url.endswith(f"/{find_file(file)}"):
+                # In a joined file each module begins with its name.
+                before, mark, source = text.rpartition(f"named.includes('{file}')")
+                own, following, rest = source.partition("named.includes(")
+                assert own.count(old) == 1, f"{file} should hold {old!r} once"
+                text = before + mark + own.replace(old, new) + following + rest
+        route.fulfill(response=answer, body=text)
 
-    page.route(f"**/client/*/{find_file(file)}", changed)
+    for name in {find_file(file) for file, _old, _new in leaks}:
+        page.route(f"**/client/*/{name}", changed)
 
 
 def await_files(page: Page) -> None:
@@ -227,18 +239,18 @@ def visited(
     truth: Any,
     behave: Callable[[Respondent, Any], None],
     coins: str = "No",
-    leak: tuple[str, str, str] | None = None,
+    leaks: Sequence[Leak] = (),
     complaint: str = "",
     fragment: str = "",
 ) -> Traces:
-    """One visit on a new device; `leak` is a file of the page, a passage of it, and what is put in its place."""
+    """One visit on a new device."""
     forget_responses(served.database_url)
     recorder.forget()
     page = open_page(**PHONE, base_url=recorder.url)
     page.add_init_script(FIXED_CHANCE % COINS[coins])
-    if leak:
+    if leaks:
         without_integrity(page, survey.slug)
-        rewritten(page, *leak)
+        rewritten(page, leaks)
     if complaint:
         open_page.watch(page).expect(complaint)
     wire = Wire(page)

@@ -62,12 +62,18 @@ _SOME = {
 }
 ALIKE = (
     ("tests/browser/", "language"),
+    # What every coin shows, for all answers that are compared.
+    ("tests/browser/", "coins"),
+    *(("tests/browser/", name) for name in ("device", "look", "scheme", "size", "width")),
     ("tests/test_page_list.py", "language"),
     # A mouse and a desk, or keys alone and a phone.
     ("tests/browser/test_accounts.py", "hand"),
+    ("tests/browser/test_imports.py", "first"),
     ("tests/browser/test_keeping.py", "mouse"),
+    ("tests/browser/test_kinds.py", "turn"),
     ("tests/browser/test_live.py", "watcher"),
     ("tests/browser/test_releases.py", "releaser"),
+    ("tests/browser/test_respondent.py", "visit"),
     ("tests/browser/test_running_links.py", "hands"),
     # SQLite or PostgreSQL, where it is about what pages, files and refusals say.
     *((f"tests/views/test_{name}.py", "new_database") for name in _PAGES),
@@ -117,19 +123,19 @@ def leave_out(items: Sequence[pytest.Item]) -> list[pytest.Item]:
     alike: dict[str, Hashable] = {}
     for item in items:
         if drawn := _drawn_parameters(item):
-            others = tuple((name, place) for name, place in _places(item) if name not in drawn)
+            others = tuple((name, value) for name, value in _values(item) if name not in drawn)
             alike[item.nodeid] = (item.nodeid.partition("[")[0], others)
     kept = draw_ways(alike)
     return [item for item in items if item.nodeid in alike and item.nodeid not in kept]
 
 
 def _drawn_parameters(item: pytest.Item) -> set[str]:
-    names = {name for name, _place in _places(item)}
-    return {name for where, name in ALIKE if name in names and item.nodeid.startswith(where)}
+    names = {name for name, _value in _values(item)}
+    return {name for where, name in ALIKE if item.nodeid.startswith(where) and name in names}
 
 
-def _places(item: pytest.Item) -> Iterator[tuple[str, int]]:
-    """Its parameters, and which value each has: by identity, as pytest counts no two tests' own values as one."""
+def _values(item: pytest.Item) -> Iterator[tuple[str, int]]:
+    """Its parameters, and which object each is: pytest numbers all combinations of several parameters through."""
     called = getattr(item, "callspec", None)
     if called is not None:
         yield from sorted((name, id(value)) for name, value in called.params.items())
