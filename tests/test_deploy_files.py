@@ -61,6 +61,13 @@ def test_the_commands_of_the_page_are_commands() -> None:
     assert "$(VENV)/.installed:" in (ROOT / "Makefile").read_text("utf-8")
 
 
+def test_a_certificate_is_renewed_beside_nginx() -> None:
+    """Both want port 80: what is given when it is made, certbot does again whenever it renews."""
+    (line,) = re.findall(r"# certbot certonly --standalone .*", PAGE)
+    assert "listen 80;" in (DEPLOY / "nginx.conf").read_text("utf-8")
+    assert '--pre-hook "systemctl stop nginx" --post-hook "systemctl start nginx"' in line
+
+
 def test_the_first_account_gets_a_link_to_the_public_address(
     sqlite: NewDatabase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
