@@ -256,6 +256,20 @@ def test_a_port_that_is_taken_is_named(sqlite: NewDatabase) -> None:
     assert "choose another in MONEDA_METRICS" in done.stderr
 
 
+@pytest.mark.parametrize("workers", [1, 2])
+def test_the_port_of_the_site_is_not_taken_for_metrics(postgresql: NewDatabase, workers: int) -> None:
+    """Nor by the last of several processes."""
+    port = factories.free_port()
+    done = factories.moneda(
+        postgresql(True),
+        *("serve", "--workers", str(workers), "--port", str(port)),
+        MONEDA_METRICS=str(port + 1 - workers),
+    )
+    assert done.returncode == 2
+    assert f"{port} is both" in done.stderr
+    assert "is on http" not in done.stdout
+
+
 def test_each_worker_has_a_port(postgresql: NewDatabase) -> None:
     port = factories.free_port()
     with factories.serving(postgresql(True), workers=2, MONEDA_METRICS=str(port)):
