@@ -12,6 +12,8 @@ from urllib.parse import urlsplit
 import pytest
 from flask.testing import FlaskClient
 
+from server.collect.tidying.sqlite import tidy_alone
+from server.collect.tidying.waiting import Patience
 from server.inputs import InputError
 from server.store.engines import make_engine, migrate
 from server.study.definitions.definition_reader import parse_definition
@@ -125,6 +127,21 @@ def test_database_is_for_nobody_else(tmp_path: Path) -> None:
                 again.dispose()
             engine.dispose()
             assert found == dict.fromkeys(names, 0o600)
+    finally:
+        os.umask(before)
+
+
+@pytest.mark.parametrize("older", [False, True])
+def test_nobody_else_can_lock_what_keeps_a_file_from_being_tidied_twice(tmp_path: Path, older: bool) -> None:
+    path = tmp_path / "moneda.sqlite3-tidying"
+    before = os.umask(0)
+    try:
+        if older:
+            path.touch(0o664)
+        engine = make_engine(f"sqlite:///{tmp_path / 'moneda.sqlite3'}")
+        with tidy_alone(engine, Patience(1)):
+            assert modes(tmp_path)[path.name] == 0o600
+        engine.dispose()
     finally:
         os.umask(before)
 

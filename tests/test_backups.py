@@ -6,6 +6,7 @@ import signal
 import sys
 import time
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -364,13 +365,19 @@ def test_a_whole_file_that_is_no_backup_of_ours_is_refused(new_database: NewData
     by_key = ("--identity", str(tmp_path / "key"))
     back_up(url, tmp_path / "b", "--recipient", str(key.to_public()))
     begun: dict[str, Any] = {}
+    whole: list[TablePart] = []
 
     class Keeping(Taker):
         def begin(self, beginning: dict[str, Any]) -> None:
             begun.update(beginning)
 
+        def take(self, part: TablePart) -> None:
+            whole.append(part)
+
     with (tmp_path / "b").open("rb") as file, decrypt_file(file, Unlock(identity=str(key))) as plain:
         read_parts(plain, Keeping())
+    (people,) = (each for each in whole if each.table == "researchers")
+    huge = replace(people, lines=b"[" + b"9" * 30 + people.lines[people.lines.index(b",") :])
     part = TablePart("surveys", 1, b"[1]\n")
     forged: list[tuple[dict[str, Any], list[TablePart]]] = [
         ({}, []),
@@ -381,6 +388,13 @@ def test_a_whole_file_that_is_no_backup_of_ours_is_refused(new_database: NewData
         ({}, [TablePart("nothing", 1, b"[1]\n")]),
         ({}, [TablePart("surveys", 1, b"{\n")]),
         ({}, [part]),
+        ({"surveys": [1, 1]}, whole),
+        ({"surveys": [1, 2]}, whole),
+        ({"surveys": [1, -1]}, whole),
+        ({"own_columns": {"responses": 7}}, whole),
+        ({}, [each for each in whole if each is people]),
+        ({}, [*whole, people]),
+        ({}, [huge if each is people else each for each in whole]),
     ]
     for number, (changes, parts) in enumerate(forged):
         path = tmp_path / f"forged{number}"

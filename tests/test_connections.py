@@ -1,19 +1,22 @@
 """How many connections a process opens, and what happens where there is none left."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
 from flask import Flask
 
+from server import people
 from server.store.engines import CONNECTIONS, PATIENCE, SERVING, make_engine
 from server.store.failures import RETRY_AFTER
 from server.store.models import Researcher, Server
 from server.store.sealed_secrets import seal
 from server.web.fleet import check_settings, join_fleet
 from server.web.front import bridge
+from server.web.webhooks.webhook_rows import create_webhook
 from tests.conftest import NewDatabase
-from tests.support import factories
+from tests.support import factories, sample_releases
 
 
 def test_there_are_as_many_as_there_are_threads() -> None:
@@ -70,8 +73,25 @@ def test_settings_that_do_not_arrive_are_refused(postgresql: NewDatabase) -> Non
     pooled.dispose()
 
 
+def seal_a_code(url: str) -> None:
+    number = factories.account(url, "ana")
+    with factories.writing(url) as session:
+        session.get_one(Researcher, number).totp_sealed = seal("a secret", number)
+
+
+def seal_a_webhook(url: str) -> None:
+    slug = factories.publish(url).slug
+    with factories.writing(url) as session:
+        survey = sample_releases.found(session, slug)
+        create_webhook(session, survey, people.first_researcher(session), "https://hooks.example.org")
+
+
+@pytest.mark.parametrize("seal_something", [seal_a_code, seal_a_webhook])
 def test_a_lost_key_is_not_made_anew_by_a_start(
-    postgresql: NewDatabase, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    postgresql: NewDatabase,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    seal_something: Callable[[str], None],
 ) -> None:
     """The first start makes one; where it was lost, a server goes on without, and takes another that it is given."""
     database_url = postgresql(True)
@@ -85,9 +105,7 @@ def test_a_lost_key_is_not_made_anew_by_a_start(
     first = start(own)
     assert first is not None
     assert start(own) == first
-    number = factories.account(database_url, "ana")
-    with factories.writing(database_url) as session:
-        session.get_one(Researcher, number).totp_sealed = seal("a secret", number)
+    seal_something(database_url)
     own.unlink()
     assert (start(own), own.exists()) == (first, False)
     monkeypatch.setenv("MONEDA_SECRETS_KEY", str(other))

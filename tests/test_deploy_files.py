@@ -61,6 +61,13 @@ def test_the_commands_of_the_page_are_commands() -> None:
     assert "$(VENV)/.installed:" in (ROOT / "Makefile").read_text("utf-8")
 
 
+def test_a_certificate_is_renewed_beside_nginx() -> None:
+    """Both want port 80: what is given when it is made, certbot does again whenever it renews."""
+    (line,) = re.findall(r"# certbot certonly --standalone .*", PAGE)
+    assert "listen 80;" in (DEPLOY / "nginx.conf").read_text("utf-8")
+    assert '--pre-hook "systemctl stop nginx" --post-hook "systemctl start nginx"' in line
+
+
 def test_the_first_account_gets_a_link_to_the_public_address(
     sqlite: NewDatabase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -288,8 +295,9 @@ def test_the_unit_leaves_little_within_reach(tmp_path: Path) -> None:
 @pytest.fixture
 def settings(tmp_path: Path) -> dict[str, str]:
     """What /etc/moneda/environment sets, in a folder of this test."""
-    lines = (DEPLOY / "environment").read_text("utf-8").splitlines()
-    pairs = [line.partition("=")[::2] for line in lines if line and not line.startswith("#")]
+    # In single quotes, systemd reads it as a shell does.
+    lines = shlex.split((DEPLOY / "environment").read_text("utf-8"), comments=True)
+    pairs = [line.partition("=")[::2] for line in lines]
     (folder,) = read_unit("StateDirectory")
     return {name: value.replace(f"/var/lib/{folder}", str(tmp_path)) for name, value in pairs}
 
@@ -303,6 +311,18 @@ def test_the_settings_of_the_unit_are_understood(settings: dict[str, str], tmp_p
     assert {database, marks_folder(settings), secrets_key(settings).parent} == {tmp_path}
     documented = set(re.findall(r"^\| `([A-Z_]+)`", PAGE, re.MULTILINE))
     assert settings.keys() <= documented
+
+
+@pytest.mark.parametrize("also", [" http://abc.onion", "/?a=1&b=$c;"])
+def test_commands_read_the_settings_of_the_unit(settings: dict[str, str], tmp_path: Path, also: str) -> None:
+    """By a shell, as the page says, also where somebody has written more between the quotes."""
+    file = tmp_path / "environment"
+    url = settings["MONEDA_PUBLIC_URL"]
+    file.write_text((DEPLOY / "environment").read_text("utf-8").replace(url, url + also))
+    command = f'set -a; . {shlex.quote(str(file))}; printf %s "$MONEDA_PUBLIC_URL"'
+    assert "# set -a; . /etc/moneda/environment" in PAGE
+    done = subprocess.run(["/bin/sh", "-c", command], capture_output=True, text=True, check=True)
+    assert (done.stdout, done.stderr) == (url + also, "")
 
 
 def test_the_command_of_the_unit_runs(settings: dict[str, str], tmp_path: Path) -> None:

@@ -3,10 +3,10 @@
 import gzip
 import re
 import socket
+import time
 from collections.abc import Iterator
 from contextlib import suppress
 from http.client import HTTPConnection
-from time import sleep
 
 import pytest
 from flask import Flask
@@ -147,22 +147,38 @@ def test_a_part_that_is_not_ready_is_told_at_once(app: Flask) -> None:
 
 
 @pytest.mark.parametrize(
-    ("minutes", "since", "expected"),
+    ("minutes", "counted", "expected"),
     [
-        (0, -60, True),
-        (0.5, -60, True),
-        (0, -59, True),
-        (0, -58, False),  # it has just begun to count
-        (1, -61, False),  # it comes late
-        (37, -97, False),  # the machine was asleep
-        (59.99, -60, False),
-        (60, 0, True),
+        (0, 60, True),
+        (0.5, 60.5, True),
+        (0, 59, True),
+        (0, 58, False),  # it has just begun to count
+        (1, 62, False),  # it comes late
+        (37, 134, False),  # the machine was asleep
+        (59.99, 119.99, False),
+        (60, 60, True),
     ],
 )
 def test_it_is_published_on_the_hour_and_an_hour_after_the_last(
-    minutes: float, since: float, expected: bool
+    minutes: float, counted: float, expected: bool
 ) -> None:
-    assert is_publishing_time(NOON + minutes * 60, NOON + since * 60) is expected
+    assert is_publishing_time(NOON + minutes * 60, counted * 60) is expected
+
+
+def test_a_clock_that_is_set_makes_no_hour_shorter(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A fifth of a second before the hour it is set to one hour later."""
+    counts = HourlyCounts(app.extensions["moneda.engine"], {}, dict)
+    begun = time.monotonic()
+
+    def tell_time() -> float:
+        passed = time.monotonic() - begun
+        return NOON - 0.2 + passed + (HOUR if passed > 0.1 else 0)
+
+    monkeypatch.setattr(time, "time", tell_time)
+    counts.start()
+    time.sleep(0.5)
+    counts.stop()
+    assert counts.copy.at == 0
 
 
 def test_durations_are_counted_up_to_bounds(app: Flask) -> None:
@@ -240,6 +256,20 @@ def test_a_port_that_is_taken_is_named(sqlite: NewDatabase) -> None:
     assert "choose another in MONEDA_METRICS" in done.stderr
 
 
+@pytest.mark.parametrize("workers", [1, 2])
+def test_the_port_of_the_site_is_not_taken_for_metrics(postgresql: NewDatabase, workers: int) -> None:
+    """Nor by the last of several processes."""
+    port = factories.free_port()
+    done = factories.moneda(
+        postgresql(True),
+        *("serve", "--workers", str(workers), "--port", str(port)),
+        MONEDA_METRICS=str(port + 1 - workers),
+    )
+    assert done.returncode == 2
+    assert f"{port} is both" in done.stderr
+    assert "is on http" not in done.stdout
+
+
 def test_each_worker_has_a_port(postgresql: NewDatabase) -> None:
     port = factories.free_port()
     with factories.serving(postgresql(True), workers=2, MONEDA_METRICS=str(port)):
@@ -248,4 +278,4 @@ def test_each_worker_has_a_port(postgresql: NewDatabase) -> None:
                 with suppress(ConnectionError):
                     assert fetch(port + place)[0] == 200
                     break
-                sleep(0.05)
+                time.sleep(0.05)

@@ -3,7 +3,10 @@
 import json
 import logging
 import resource
+import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 
 import pyotp
@@ -12,11 +15,15 @@ import sqlalchemy as sa
 
 from server.config import Config, secrets_key
 from server.people import second_factors
-from server.store.engines import make_engine, migrate, migrate_within
+from server.people.resealing import reseal
+from server.store.engines import make_engine, migrate, migrate_within, open_session
 from server.store.models import Researcher, Server
 from server.store.sealed_secrets import LostKeyError, find_public_key, rotate_key, seal, unseal
+from server.study import surveys
+from server.study.ticket_keys import find_completion_modulus, open_key
+from tests import test_searches
 from tests.conftest import NewDatabase
-from tests.support import factories
+from tests.support import factories, sample_releases
 from tests.support.backups import back_up, restore
 from tests.support.front_client import create_app
 from tests.support.sign_in_form import enter
@@ -106,6 +113,55 @@ def test_the_key_is_changed_and_the_old_one_opens_nothing_any_more(key: Path, da
         assert unseal(str(session.get_one(Researcher, number).totp_sealed), number) == SECRET
         # What a server that starts beside others is held to.
         assert session.scalar(sa.select(Server.sealed_by)) == find_public_key(make=False)
+
+
+def publish_with_completions(url: str) -> Callable[[], bool]:
+    """What publishes a survey that needs a key of its own; and then whether that can be opened."""
+    slug = factories.draft(url, factories.definition())
+    factories.settle(url, slug, completions=True)
+
+    def publish() -> bool:
+        with factories.writing(url) as session:
+            survey = sample_releases.found(session, slug)
+            surveys.publish(session, survey)
+        with factories.writing(url) as session:
+            modulus = find_completion_modulus(session, survey.id)
+            assert modulus is not None
+            return open_key(session.connection(), modulus).modulus == modulus
+
+    return publish
+
+
+def go_on_with_a_search(url: str) -> Callable[[], bool]:
+    """What asks a search something; and then something else."""
+    survey = test_searches.closed(url)
+    number = test_searches.opened(url, survey.slug)
+    ask = partial(test_searches.asked, url, survey.slug, number)
+    return lambda: ask("q2", "South") is ask("q1", "South") is False
+
+
+@pytest.mark.parametrize("prepare", [publish_with_completions, go_on_with_a_search])
+def test_what_is_sealed_while_the_key_is_changed_can_be_opened(
+    key: Path, postgresql: NewDatabase, prepare: Callable[[str], Callable[[], bool]]
+) -> None:
+    """Whoever comes when the change has begun waits with sealing, and not only with storing what was sealed."""
+    url = postgresql(True)
+    with_codes(url)
+    act = prepare(url)
+    waits = sa.text("SELECT count(*) FROM pg_locks WHERE locktype = 'relation' AND NOT granted")
+    engine = make_engine(url)
+    with ThreadPoolExecutor(1) as pool, engine.connect() as watching:
+        with open_session(engine, writes=True) as session:
+            session.execute(
+                sa.text("LOCK TABLE researchers, searches, ticket_keys, webhooks IN EXCLUSIVE MODE")
+            )
+            acting = pool.submit(act)
+            while not watching.scalar(waits):
+                assert not acting.done()
+                time.sleep(0.01)
+            reseal(session)
+        assert acting.result(60)
+    engine.dispose()
 
 
 @pytest.mark.parametrize("there", [False, True])

@@ -42,12 +42,17 @@ def reseal(session: Session) -> int:
         session.execute(sa.update(Server).values(sealed_by=public))
         session.commit()
 
-    sealed = sa.select(
+    if has_sealed(session):
+        rotate_key(change)
+    return number
+
+
+def has_sealed(session: Session) -> bool:
+    """Whether anything is sealed that only its key opens."""
+    query = sa.select(
         sa.exists().where(Researcher.totp_sealed.is_not(None))
         | sa.exists(sa.select(Webhook.id))
         | sa.exists().where(TicketKey.exponent_sealed.is_not(None))
         | sa.exists(sa.select(Search.entry_id))
     )
-    if session.scalar(sealed):
-        rotate_key(change)
-    return number
+    return bool(session.scalar(query))

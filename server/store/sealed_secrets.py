@@ -12,6 +12,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pyrage
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
 
 from server.config import secrets_key
 from server.store.private_files import lock_beside, replace_file
@@ -37,6 +39,15 @@ def seal(secret: str, owner: Owner) -> str:
         If the file cannot be read or made.
     """
     return _seal(_read_keys(make=True)[0], secret, owner)
+
+
+def keep_key(session: Session) -> None:
+    """Have the key stay what it is until the transaction ends: what it seals is not stored before.
+
+    What changes the key takes this table first. SQLite has one writer.
+    """
+    if session.connection().dialect.name == "postgresql":
+        session.execute(sa.text("LOCK TABLE researchers IN ROW SHARE MODE"))
 
 
 def unseal(sealed: str, owner: Owner) -> str:

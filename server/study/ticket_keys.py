@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session
 
 from server.inputs import N_, refuse
 from server.store.models import State, Stratum, Survey, TicketKey
-from server.store.sealed_secrets import LostKeyError, seal, unseal
+from server.store.sealed_secrets import LostKeyError, keep_key, seal, unseal
 from server.study.blind_signatures import SigningKey, make_key
 
 MOST_LINKS = 50
@@ -42,7 +42,7 @@ def make_keys(session: Session, survey: Survey) -> tuple[str, ...]:
     known = set(session.scalars(sa.select(TicketKey.stratum_id).where(*of_tickets)))
     for link in links:
         if link not in known:
-            session.add(_make_row("tickets", survey_id=survey.id, stratum_id=link))
+            session.add(_make_row(session, "tickets", survey_id=survey.id, stratum_id=link))
     session.flush()
     return write_fingerprints(session.scalars(sa.select(TicketKey.modulus).where(*of_tickets)))
 
@@ -59,7 +59,7 @@ def make_completion_key(session: Session, survey: Survey) -> str:
         return ""
     modulus = find_completion_modulus(session, survey.id)
     if modulus is None:
-        session.add(row := _make_row("completions", survey_id=survey.id, completes=True))
+        session.add(row := _make_row(session, "completions", survey_id=survey.id, completes=True))
         session.flush()
         modulus = row.modulus
     return write_fingerprint(modulus)
@@ -128,7 +128,8 @@ def check_links_stay(survey: Survey) -> None:
         raise refuse(409, "strata", template)
 
 
-def _make_row(field: str, **columns: Any) -> TicketKey:
+def _make_row(session: Session, field: str, **columns: Any) -> TicketKey:
+    keep_key(session)
     key = make_key()
     row = TicketKey(modulus=key.modulus, **columns)
     try:

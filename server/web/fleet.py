@@ -16,9 +16,10 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from server.config import marks_folder, secrets_key
+from server.people.resealing import has_sealed
 from server.releases.mark_files import name_presence
 from server.store.engines import CONNECTIONS, PATIENCE, SERVING, lock_installation, make_engine, open_session
-from server.store.models import Researcher, Server, TicketKey
+from server.store.models import Server
 from server.store.private_files import MODE
 from server.store.sealed_secrets import LostKeyError, find_public_key
 
@@ -96,13 +97,7 @@ def _share_key(session: Session) -> None:
     """Note which key seals; where others serve it must be theirs."""
     are_others = _are_others(session)
     noted = session.scalar(sa.select(Server.sealed_by))
-    has_sealed = session.scalar(
-        sa.select(
-            sa.exists().where(Researcher.totp_sealed.is_not(None))
-            | sa.exists().where(TicketKey.exponent_sealed.is_not(None))
-        )
-    )
-    must_have = bool(has_sealed or (are_others and noted))  # where it was lost it may come back
+    must_have = bool(has_sealed(session) or (are_others and noted))  # where it was lost it may come back
     try:
         own = find_public_key(make=not must_have)
     except (OSError, LostKeyError) as error:

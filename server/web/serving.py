@@ -57,7 +57,13 @@ def serve(config: Config, host: str, port: int, lines: Sequence[str], workers: i
     _check_free(host, port, "with --port")
     for place in range(workers if config.metrics else 0):
         assert config.metrics is not None
-        _check_free(config.metrics.host, config.metrics.port + place, "in MONEDA_METRICS")
+        taken = config.metrics.port + place
+        if taken == port:
+            raise ValueError(
+                "MONEDA_METRICS must leave the port of --port free, and each of --workers takes one from it on; "
+                f"{port} is both"
+            )
+        _check_free(config.metrics.host, taken, "in MONEDA_METRICS")
     _raise_limit_of_files()
     os.environ[_PARENT] = str(os.getpid())
     os.environ[_PROCESSES] = str(workers)

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
+import psycopg
 import sqlalchemy as sa
 from psycopg import sql
 from sqlalchemy.orm import Session
@@ -11,6 +12,15 @@ from server.archives.backups.backup_rows import TYPES, unpack_rows
 from server.archives.backups.containers import TablePart, Taker
 from server.archives.backups.envelopes import DamagedError
 from server.store import own_table_making, own_tables
+
+_REFUSED = (
+    sa.exc.IntegrityError,
+    sa.exc.DataError,
+    psycopg.IntegrityError,
+    psycopg.DataError,
+    OverflowError,
+)
+"""What a database says of rows that cannot be: whoever knows a public key can write a whole backup of such."""
 
 
 class BackupLoader(Taker):
@@ -24,6 +34,7 @@ class BackupLoader(Taker):
         self._columns: dict[str, Any] = {}
         self._own: dict[str, Any] = {}
         self._surveys: list[int] = []
+        self._named: set[int] = set()
 
     def begin(self, beginning: dict[str, Any]) -> None:
         self._columns, self._own = beginning["columns"], beginning["own_columns"]
@@ -36,6 +47,7 @@ class BackupLoader(Taker):
                 raise DamagedError(f"the file says other columns of {name} than its revision has")
             self._connection.execute(sa.delete(sa.table(name)))  # what migrations put into a new one
         self._surveys = beginning["surveys"]
+        self._named = {*self._surveys}
 
     def take(self, part: TablePart) -> None:
         name, _, number = part.table.rpartition("_")
@@ -43,12 +55,20 @@ class BackupLoader(Taker):
         columns = self._own[name] if own else self._columns[part.table]
         if own:
             self._create_own()
-        self._insert(part.table, columns, unpack_rows(part, columns))
+        try:
+            self._insert(part.table, columns, unpack_rows(part, columns))
+        except _REFUSED as error:
+            raise DamagedError(f"the file holds rows of {part.table} that its revision refuses") from error
         self._done += part.rows
         self._report_progress(self._done, self._total)
 
     def finish(self) -> None:
         self._create_own()
+        if (
+            set(self._session.scalars(sa.select(sa.column("id")).select_from(sa.table("surveys"))))
+            != self._named
+        ):
+            raise DamagedError("the file begins with other surveys than it holds")
         if self._connection.dialect.name == "postgresql":
             for name in self._columns:
                 self._set_sequence(name)

@@ -147,11 +147,22 @@ def _parse_beginning(name: str, content: bytes) -> dict[str, Any]:
     beginning = json.loads(content) if name == BEGINNING else None
     if not isinstance(beginning, dict) or beginning.get("format") != FORMAT:
         raise DamagedError("the file was written in a form that this version of Moneda does not know")
-    if not all(isinstance(beginning.get(name), kind) for name, kind in _PARTS.items()) or not all(
-        isinstance(number, int) for number in beginning["surveys"]
+    if not (
+        all(isinstance(beginning.get(name), kind) for name, kind in _PARTS.items())
+        and all(type(number) is int and number > 0 for number in beginning["surveys"])
+        and len({*beginning["surveys"]}) == len(beginning["surveys"])
+        and all(map(_are_columns, [*beginning["columns"].values(), *beginning["own_columns"].values()]))
     ):
         raise DamagedError("the file does not begin as Moneda begins one")
     return beginning
+
+
+def _are_columns(described: object) -> bool:
+    """Whether this is a list of pairs of texts."""
+    return isinstance(described, list) and all(
+        isinstance(column, list) and len(column) == 2 and all(isinstance(text, str) for text in column)
+        for column in described
+    )
 
 
 def _json(document: dict[str, Any]) -> bytes:

@@ -79,16 +79,13 @@ def _count(session: Session, table: sa.FromClause, lost: sa.ColumnElement[bool],
 
 def check_counts(session: Session, ids: Sequence[int]) -> Iterator[str]:
     """What is shown of each survey agrees with its stored responses; `recount` makes anew what does not."""
-    lengths = {
-        version: len(reports)
-        for version, reports in session.execute(sa.select(SurveyVersion.id, SurveyVersion.reports))
-    }
     unfinished = list_unfinished(session)
     for survey_id in ids:
         survey = session.get_one(Survey, survey_id)
         rows = responses_of(survey_id)
-        for version, length in lengths.items():
-            wrong = sa.and_(rows.c.version_id == version, sa.func.length(rows.c.reports) != length)
+        for version in survey.versions:
+            other_length = sa.func.length(rows.c.reports) != len(version.reports)
+            wrong = sa.and_(rows.c.version_id == version.id, other_length)
             if session.scalar(sa.select(sa.exists().where(wrong))):
                 yield f"survey {survey.slug}: responses have another number of reports than their version"
                 break

@@ -21,6 +21,7 @@ from server.collect.tidying.waiting import (
 )
 from server.store import own_table_making, own_tables
 from server.store.models import Base
+from server.store.private_files import keep_private
 from server.store.write_turns import hold_turn
 
 _NEW, _OLD = "_tidied", "_untidied"
@@ -38,6 +39,7 @@ READING = "somebody kept reading; only the log is left to do"
 def tidy_alone(engine: sa.Engine, patience: Patience) -> Iterator[None]:
     """While no other process tidies."""
     path = Path(f"{engine.url.database}-tidying")
+    keep_private(path, make=True)  # whoever can open it can keep it locked
     with path.open("wb") as file:
         while True:
             try:

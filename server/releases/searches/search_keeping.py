@@ -34,6 +34,7 @@ from server.store.models import (
     State,
     Survey,
 )
+from server.store.sealed_secrets import keep_key
 from server.study import surveys
 
 
@@ -122,6 +123,7 @@ def open_search(
     debit(session, survey)
     session.flush()
     ongoing = draw_search(terms)
+    keep_key(session)
     session.add(
         Search(entry_id=entry.id, sealed=seal_search(entry.id, ongoing), paid=_last_debit(session, survey))
     )
@@ -142,6 +144,7 @@ def ask_search(
         404 on `search` if there is none of that number; 422 on `asked` or `stratum`;
         409 if the search does not go on, on `survey` if it may not release or was restored.
     """
+    keep_key(session)
     found = _find(session, survey, number)
     item, shape = read_item(json.loads(found.entry.what)), survey_shape(session, survey)
     wanted = SearchQuestion.of(item, shape, question, option, stratum)

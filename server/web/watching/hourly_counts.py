@@ -6,8 +6,8 @@ room that is left on its disk. Bytes sent, processor time, memory, open connecti
 does are no better. So the former are published together on the hour, as they were then, and stay the same until the
 next; the latter are not published at all.
 
-Between two publications lies an hour, to the minute: a process that comes late, as after a machine was asleep, leaves
-that hour out, and one that has just started waits until it has counted for an hour.
+Between two publications lies an hour of counting, to the minute: a process that comes late, as after a machine was
+asleep or its clock was set, leaves that hour out, and one that has just started waits until it has counted for an hour.
 """
 
 import time
@@ -125,11 +125,11 @@ class HourlyCounts:
             self._thread = None
 
     def _run(self) -> None:
-        since = time.time()
+        since = time.monotonic()  # not by the clock: whoever sets that must not get a shorter hour
         while not self._ending.wait(HOUR - time.time() % HOUR):
             now = time.time()
-            if is_publishing_time(now, since):
-                since = now
+            if is_publishing_time(now, time.monotonic() - since):
+                since = time.monotonic()
                 self.publish(now - now % HOUR)
 
     def _count_sync(self, connection: sa.Connection) -> None:
@@ -138,6 +138,6 @@ class HourlyCounts:
                 self._syncs += 1
 
 
-def is_publishing_time(now: float, since: float) -> bool:
-    """Whether it is a full hour, and about an hour or more since something was published, or counting began."""
-    return now % HOUR < PUNCTUAL and now - since >= HOUR - PUNCTUAL
+def is_publishing_time(now: float, counted: float) -> bool:
+    """Whether it is a full hour, and about an hour or more was counted since something was published."""
+    return now % HOUR < PUNCTUAL and counted >= HOUR - PUNCTUAL
