@@ -2,9 +2,11 @@
 
 Where the likelihood of the reports has a maximum, and the profile of every coefficient two ends, it alone is used. Else
 (some group reports "yes" less often than the coins alone would, a predictor tells the reports apart, few responded) a
-weak prior is added to it, and the result says so. Where even then an interval holds 1 and is a hundred times as high as
-low, the responses do not tell. Rows that were drawn unevenly vary by how they were drawn: intervals and tests are then
-those of the likelihood, as much wider as that makes the coefficients vary (Rao and Scott 1984; Lumley and Scott 2014).
+weak prior is added to it, and the result says so; an interval then goes as far as with the prior or without it, the
+farther of both, and has no end where the reports alone set none. Where an interval holds 1 and is a hundred times as
+high as low, the responses do not tell. Rows that were drawn unevenly vary by how they were drawn: intervals and tests
+are then those of the likelihood, as much wider as that makes the coefficients vary (Rao and Scott 1984; Lumley and
+Scott 2014).
 
 References
 ----------
@@ -25,6 +27,7 @@ from server.privacy.estimators.average_effects import EffectSetting, average_eff
 from server.privacy.estimators.climbing import Objective, add_prior, add_ridge, climb
 from server.privacy.estimators.coefficient_spread import CoefficientSpread, measure_spread
 from server.privacy.estimators.latent_likelihood import Floats, Height, LatentData, find_log_odds
+from server.privacy.estimators.open_profiles import OpenProfile
 from server.privacy.estimators.parallel_slopes import compare_slopes
 from server.privacy.estimators.profiles import HigherError, find_limit, is_higher
 from server.privacy.estimators.regression import LikelihoodRatioTest
@@ -64,7 +67,7 @@ class ExplainedEffect:
     coefficient, standard_error : float
         Of the log odds, for a step of one.
     interval : tuple of float
-        Of the coefficient.
+        Of the coefficient; infinite on a side where the reports alone set no end.
     method : {"profile", "wald", "sandwich"}
         Of the interval.
     tells : bool
@@ -81,6 +84,11 @@ class ExplainedEffect:
     tells: bool
     average: float
     average_error: float
+
+    @property
+    def open(self) -> bool:
+        """Whether the interval has no end on some side."""
+        return any(math.isinf(end) for end in self.interval)
 
     @property
     def odds_ratio(self) -> float:
@@ -161,8 +169,9 @@ def explain(
         found = _Fit(data, add_ridge, predictors, confidence, sample).explain(top)
         if all(math.isfinite(end) for own in found.effects for one in own for end in one.interval):
             return found
-    fit = _Fit(data, add_prior, predictors, confidence, sample)
-    return replace(fit.explain(climb(add_prior(data), start)), prior=True)
+    weak = climb(add_prior(data), start)
+    fit = _Fit(data, add_prior, predictors, confidence, sample, OpenProfile(plain, (top.theta, weak.theta)))
+    return replace(fit.explain(weak), prior=True)
 
 
 def _refuse_repeated(data: LatentData) -> None:
@@ -180,13 +189,14 @@ def _is_finite(data: LatentData, top: Height) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class _Fit:
-    """A model to be explained at its maximum."""
+    """A model to be explained at its maximum; with a prior, `alone` is the likelihood without it."""
 
     data: LatentData
     add: Callable[[LatentData], Objective]
     predictors: Sequence[Predictor]
     confidence: float
     sample: RowSample | None
+    alone: OpenProfile | None = None
 
     def explain(self, top: Height) -> Explanation:
         """At the maximum, or at a higher one that is found beside it."""
@@ -229,6 +239,9 @@ class _Fit:
             lost = quantile * spread.inflate(place)
             low = find_limit(objective, top, place, -length, lost)
             high = find_limit(objective, top, place, length, lost)
+            if self.alone is not None:
+                low = self.alone.widen(low, top, place, -length, lost)
+                high = self.alone.widen(high, top, place, length, lost)
         tells = not low < 0 < high or high - low <= math.log(TELLING)
         scores = (
             predictor.scores[number] if predictor.scores else np.arange(self.data.levels, dtype=np.float64)
