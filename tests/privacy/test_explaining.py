@@ -16,7 +16,8 @@ from scipy import optimize, stats
 from server.privacy.designs import Design, coin_flip, custom, kuk
 from server.privacy.estimators import logistic_regression
 from server.privacy.estimators.average_effects import EffectSetting
-from server.privacy.estimators.explaining import Explanation, Predictor, explain
+from server.privacy.estimators.explained_effects import Explanation
+from server.privacy.estimators.explaining import Predictor, explain
 from server.privacy.estimators.latent_likelihood import LatentData
 from server.privacy.estimators.one_sided import mangat
 from tests.support.scale import scaled

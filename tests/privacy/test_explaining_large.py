@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 from server.privacy.designs import coin_flip, k_ary
 from server.privacy.estimators.average_effects import EffectSetting
 from server.privacy.estimators.climbing import climb
-from server.privacy.estimators.explaining import Explanation, Predictor, explain
+from server.privacy.estimators.explained_effects import Explanation
+from server.privacy.estimators.explaining import Predictor, explain
 from server.privacy.estimators.latent_likelihood import Height, LatentData
 from server.privacy.estimators.profiles import HigherError, find_limit
 from tests.support.scale import scaled

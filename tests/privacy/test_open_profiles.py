@@ -15,7 +15,7 @@ from scipy.special import expit, logit, xlogy
 
 from server.privacy.designs import coin_flip
 from server.privacy.estimators.climbing import add_prior, climb
-from server.privacy.estimators.explaining import ExplainedEffect
+from server.privacy.estimators.explained_effects import ExplainedEffect
 from server.privacy.estimators.profiles import find_limit
 from server.privacy.estimators.starting import find_start
 from tests.privacy.test_explaining import groups, list_groups

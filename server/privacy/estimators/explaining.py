@@ -26,6 +26,7 @@ from server.privacy._checks import probability
 from server.privacy.estimators.average_effects import EffectSetting, average_effect
 from server.privacy.estimators.climbing import Objective, add_prior, add_ridge, climb
 from server.privacy.estimators.coefficient_spread import CoefficientSpread, measure_spread
+from server.privacy.estimators.explained_effects import ExplainedEffect, Explanation
 from server.privacy.estimators.latent_likelihood import Floats, Height, LatentData, find_log_odds
 from server.privacy.estimators.open_profiles import OpenProfile
 from server.privacy.estimators.parallel_slopes import compare_slopes
@@ -56,85 +57,6 @@ class Predictor:
     pairs: tuple[tuple[EffectSetting, EffectSetting], ...]
     unit: float = 1.0
     scores: tuple[Floats, ...] = ()
-
-
-@dataclass(frozen=True)
-class ExplainedEffect:
-    """One coefficient.
-
-    Attributes
-    ----------
-    coefficient, standard_error : float
-        Of the log odds, for a step of one.
-    interval : tuple of float
-        Of the coefficient; infinite on a side where the reports alone set no end.
-    method : {"profile", "wald", "sandwich"}
-        Of the interval.
-    tells : bool
-        Whether the interval is narrow enough, or on one side of 0.
-    average, average_error : float
-        How much more likely a "yes" is on average, in points of 1, with all else as it is; of an ordered outcome how
-        many levels higher, of options how much more likely that one is.
-    """
-
-    coefficient: float
-    standard_error: float
-    interval: tuple[float, float]
-    method: Literal["profile", "wald", "sandwich"]
-    tells: bool
-    average: float
-    average_error: float
-
-    @property
-    def open(self) -> bool:
-        """Whether the interval has no end on some side."""
-        return any(math.isinf(end) for end in self.interval)
-
-    @property
-    def odds_ratio(self) -> float:
-        """For a step of one; infinite where it is beyond every number, as of a predictor in tiny units."""
-        return _raise_e(self.coefficient)
-
-    @property
-    def odds_ratio_interval(self) -> tuple[float, float]:
-        """Of the odds ratio."""
-        return _raise_e(self.interval[0]), _raise_e(self.interval[1])
-
-
-def _raise_e(power: float) -> float:
-    return math.exp(power) if power < 709 else math.inf  # the largest float is e^709.78
-
-
-@dataclass(frozen=True)
-class Explanation:
-    """What an answer goes with.
-
-    Attributes
-    ----------
-    n : float
-        Number of people, or their weight together.
-    prior : bool
-        Whether a weak prior was added, as the responses alone leave some coefficient without an end.
-    log_likelihood : float
-        Of what was maximised, in nats.
-    effects : tuple of tuple of ExplainedEffect
-        Of each predictor, one for each of its columns.
-    tests : tuple of LikelihoodRatioTest
-        Of each predictor, against the model without it.
-    test : LikelihoodRatioTest
-        Of all together.
-    parallel : LikelihoodRatioTest or None
-        Of an ordered outcome: whether predictors do the same at each step from a level to the next.
-    """
-
-    n: float
-    prior: bool
-    log_likelihood: float
-    effects: tuple[tuple[ExplainedEffect, ...], ...]
-    tests: tuple[LikelihoodRatioTest, ...]
-    test: LikelihoodRatioTest
-    confidence: float
-    parallel: LikelihoodRatioTest | None = None
 
 
 def explain(

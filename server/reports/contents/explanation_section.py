@@ -9,7 +9,7 @@ from server.inputs import N_
 from server.output import charts, formatting
 from server.output.charts import PlottedEstimate
 from server.output.documents import Block, Cell, Chart, Number, Section, Table, Text
-from server.privacy.estimators.explaining import ExplainedEffect
+from server.privacy.estimators.explained_effects import ExplainedEffect
 from server.privacy.estimators.limits import normal_quantile
 from server.reports.contents import cell_texts
 from server.reports.contents.methods import make_paragraph

@@ -5,7 +5,7 @@ from typing import Any
 
 from server.inputs import N_
 from server.output.formatting import finite
-from server.privacy.estimators.explaining import ExplainedEffect
+from server.privacy.estimators.explained_effects import ExplainedEffect
 from server.privacy.estimators.regression import LikelihoodRatioTest
 from server.reports.explaining.explained_answer import ExplainedAnswer, ExplainedPredictor
 from server.reports.explaining.explained_columns import ExplainedStep
