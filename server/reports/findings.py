@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+from server.inputs import N_
 from server.reports.estimate_values import QuestionReport, ReportMean, ShareRow
 from server.study.kinds.kind import PREFER_NOT_TO_SAY
 
@@ -105,6 +106,14 @@ def is_told(figure: ShareRow | ReportMean, anytime: bool) -> bool:
     """Whether the interval of an estimate lets one call it found; where not, it is only to calculate with."""
     ends = (0.0, 1.0) if isinstance(figure, ShareRow) else (figure.low, figure.high)
     return _choose(*figure.interval(anytime), *ends).tells
+
+
+def list_marks(figure: ShareRow | ReportMean, anytime: bool) -> list[str]:
+    """Messages of what keeps an estimate from being read as a finding; none where nothing does, or nobody responded."""
+    if not figure.column.n or figure.value is None:
+        return []
+    untold = [] if is_told(figure, anytime) else [N_("not told")]
+    return untold + ([] if figure.value == figure.within_range else [N_("out of its range")])
 
 
 def find_share(row: ShareRow, value: float, interval: tuple[float, float]) -> ShareFinding:

@@ -20,7 +20,7 @@ from server.output.formatting import filters
 from server.output.languages import DEFAULT_LANGUAGE, LANGUAGES, RESPONDENT_LANGUAGES
 from server.output.markdown import strip_marks
 from server.releases.kinds import title_of
-from server.reports.findings import is_told
+from server.reports.findings import is_told, list_marks
 from server.store.engines import NAME, SERVING_PATIENCE, make_engine, open_session
 from server.store.failures import describe_failure
 from server.store.schema_fit import watch_revision
@@ -54,7 +54,8 @@ def create_app(config: Config | None = None, name: str = NAME) -> Flask:
     app.jinja_env.undefined = StrictUndefined
     app.jinja_env.trim_blocks = app.jinja_env.lstrip_blocks = True
     app.jinja_env.globals["form_end"] = form_ends.FIELD
-    app.jinja_env.globals.update(FOR_TEMPLATES, title_of=title_of, split_line=split_line, is_told=is_told)
+    app.jinja_env.globals.update(FOR_TEMPLATES, title_of=title_of, split_line=split_line)
+    app.jinja_env.globals.update(is_told=is_told, list_marks=list_marks)
     app.jinja_env.filters[strip_marks.__name__] = strip_marks
     app.extensions["moneda.config"] = config
     app.extensions["moneda.engine"] = make_engine(config.database_url, SERVING_PATIENCE, name)

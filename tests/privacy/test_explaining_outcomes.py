@@ -18,7 +18,8 @@ from server.privacy.designs import Design, coin_flip, custom, k_ary
 from server.privacy.estimators import mean_coefficients, share_coefficients
 from server.privacy.estimators.average_effects import EffectSetting
 from server.privacy.estimators.climbing import add_ridge, climb
-from server.privacy.estimators.explaining import Explanation, Predictor, explain
+from server.privacy.estimators.explained_effects import Explanation
+from server.privacy.estimators.explaining import Predictor, explain
 from server.privacy.estimators.latent_likelihood import LatentData, evaluate_latent, list_scores
 from server.privacy.estimators.number_explaining import NumberData, explain_number
 from server.privacy.estimators.replicate_weights import make_bootstrap, make_jackknife

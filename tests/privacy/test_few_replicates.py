@@ -9,7 +9,8 @@ import pytest
 from scipy import stats
 
 from server.privacy.estimators.average_effects import EffectSetting
-from server.privacy.estimators.explaining import ExplainedEffect, Predictor
+from server.privacy.estimators.explained_effects import ExplainedEffect
+from server.privacy.estimators.explaining import Predictor
 from server.privacy.estimators.number_explaining import NumberData, explain_number
 from server.privacy.estimators.replicate_freedom import judge_replicates
 from server.privacy.estimators.replicate_weights import make_bootstrap, make_jackknife, use_replicates

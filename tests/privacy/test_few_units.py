@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from server.privacy.estimators.average_effects import EffectSetting
-from server.privacy.estimators.explaining import Explanation, Predictor, explain
+from server.privacy.estimators.explained_effects import Explanation
+from server.privacy.estimators.explaining import Predictor, explain
 from server.privacy.estimators.few_units import CoefficientUnits
 from server.privacy.estimators.latent_likelihood import LatentData
 from server.privacy.estimators.number_explaining import NumberData, explain_number

@@ -55,9 +55,14 @@ def test_the_page_says_what_the_command_says(signed_in: FlaskClient, database_ur
     rows = read_rows(page)
     assert [row[0] for row in rows] == ["others / South", "Yes / No", "Option red / not: Option red"]
     for row, step in zip(rows, steps, strict=True):
-        low, high = (f"{end:.3g}" for end in step["odds_ratio_interval"])
-        assert f"{step['odds_ratio']:.3g} times the odds ({low} to {high})" in row[1]
+        if step["tells"] is False:
+            assert row[1:4] == ["These responses do not tell.", "–", "–"]
+            continue
+        low, high = step["odds_ratio_interval"]
+        ends = f"at least {low:.3g}" if high is None else f"{low:.3g} to {high:.3g}"
+        assert f"{step['odds_ratio']:.3g} times the odds ({ends})" in row[1]
         assert row[2] == f"{100 * step['average_effect']:.1f}"
+    assert [step["tells"] for step in steps] == [True, True, False]
     statistic = found["likelihood_ratio"]["statistic"]
     assert f"chi-squared {round(statistic, 2)}, degrees of freedom 3" in page
 

@@ -144,9 +144,18 @@ def _dot(row: PlottedEstimate, axis: Axis, top: float) -> Iterator[str]:
     middle = top + _TRACK / 2
     if row.interval is not None:
         low, high = (_at(axis, end) for end in row.interval)
-        yield f'<path class="range" d="M{format_xy(low)} {format_xy(middle)}H{format_xy(high)}"/>'
+        heads = _point_beyond(row.interval, axis, middle)
+        yield f'<path class="range" d="M{format_xy(low)} {format_xy(middle)}H{format_xy(high)}{heads}"/>'
     if row.value is not None:
         yield f'<circle class="dot" cx="{format_xy(_at(axis, row.value))}" cy="{format_xy(middle)}" r="4.5"/>'
+
+
+def _point_beyond(interval: tuple[float, float], axis: Axis, middle: float) -> str:
+    """Heads of arrows, where an interval goes on beyond the drawing."""
+    low, high = interval
+    left = f"M7 {format_xy(middle - 5)}l-5 5l5 5" if low < axis.low else ""
+    right = f"M{WIDTH - 7} {format_xy(middle - 5)}l5 5l-5 5" if high > axis.high else ""
+    return left + right
 
 
 def _bar(row: PlottedEstimate, axis: Axis, top: float) -> Iterator[str]:

@@ -2,9 +2,11 @@
 
 Where the likelihood of the reports has a maximum, and the profile of every coefficient two ends, it alone is used. Else
 (some group reports "yes" less often than the coins alone would, a predictor tells the reports apart, few responded) a
-weak prior is added to it, and the result says so. Where even then an interval holds 1 and is a hundred times as high as
-low, the responses do not tell. Rows that were drawn unevenly vary by how they were drawn: intervals and tests are then
-those of the likelihood, as much wider as that makes the coefficients vary (Rao and Scott 1984; Lumley and Scott 2014).
+weak prior is added to it, and the result says so; an interval then goes as far as with the prior or without it, the
+farther of both, and has no end where the reports alone set none. Where an interval holds 1 and is a hundred times as
+high as low, the responses do not tell. Rows that were drawn unevenly vary by how they were drawn: intervals and tests
+are then those of the likelihood, as much wider as that makes the coefficients vary (Rao and Scott 1984; Lumley and
+Scott 2014).
 
 References
 ----------
@@ -24,7 +26,9 @@ from server.privacy._checks import probability
 from server.privacy.estimators.average_effects import EffectSetting, average_effect
 from server.privacy.estimators.climbing import Objective, add_prior, add_ridge, climb
 from server.privacy.estimators.coefficient_spread import CoefficientSpread, measure_spread
+from server.privacy.estimators.explained_effects import ExplainedEffect, Explanation
 from server.privacy.estimators.latent_likelihood import Floats, Height, LatentData, find_log_odds
+from server.privacy.estimators.open_profiles import OpenProfile
 from server.privacy.estimators.parallel_slopes import compare_slopes
 from server.privacy.estimators.profiles import HigherError, find_limit, is_higher
 from server.privacy.estimators.regression import LikelihoodRatioTest
@@ -53,80 +57,6 @@ class Predictor:
     pairs: tuple[tuple[EffectSetting, EffectSetting], ...]
     unit: float = 1.0
     scores: tuple[Floats, ...] = ()
-
-
-@dataclass(frozen=True)
-class ExplainedEffect:
-    """One coefficient.
-
-    Attributes
-    ----------
-    coefficient, standard_error : float
-        Of the log odds, for a step of one.
-    interval : tuple of float
-        Of the coefficient.
-    method : {"profile", "wald", "sandwich"}
-        Of the interval.
-    tells : bool
-        Whether the interval is narrow enough, or on one side of 0.
-    average, average_error : float
-        How much more likely a "yes" is on average, in points of 1, with all else as it is; of an ordered outcome how
-        many levels higher, of options how much more likely that one is.
-    """
-
-    coefficient: float
-    standard_error: float
-    interval: tuple[float, float]
-    method: Literal["profile", "wald", "sandwich"]
-    tells: bool
-    average: float
-    average_error: float
-
-    @property
-    def odds_ratio(self) -> float:
-        """For a step of one; infinite where it is beyond every number, as of a predictor in tiny units."""
-        return _raise_e(self.coefficient)
-
-    @property
-    def odds_ratio_interval(self) -> tuple[float, float]:
-        """Of the odds ratio."""
-        return _raise_e(self.interval[0]), _raise_e(self.interval[1])
-
-
-def _raise_e(power: float) -> float:
-    return math.exp(power) if power < 709 else math.inf  # the largest float is e^709.78
-
-
-@dataclass(frozen=True)
-class Explanation:
-    """What an answer goes with.
-
-    Attributes
-    ----------
-    n : float
-        Number of people, or their weight together.
-    prior : bool
-        Whether a weak prior was added, as the responses alone leave some coefficient without an end.
-    log_likelihood : float
-        Of what was maximised, in nats.
-    effects : tuple of tuple of ExplainedEffect
-        Of each predictor, one for each of its columns.
-    tests : tuple of LikelihoodRatioTest
-        Of each predictor, against the model without it.
-    test : LikelihoodRatioTest
-        Of all together.
-    parallel : LikelihoodRatioTest or None
-        Of an ordered outcome: whether predictors do the same at each step from a level to the next.
-    """
-
-    n: float
-    prior: bool
-    log_likelihood: float
-    effects: tuple[tuple[ExplainedEffect, ...], ...]
-    tests: tuple[LikelihoodRatioTest, ...]
-    test: LikelihoodRatioTest
-    confidence: float
-    parallel: LikelihoodRatioTest | None = None
 
 
 def explain(
@@ -161,8 +91,9 @@ def explain(
         found = _Fit(data, add_ridge, predictors, confidence, sample).explain(top)
         if all(math.isfinite(end) for own in found.effects for one in own for end in one.interval):
             return found
-    fit = _Fit(data, add_prior, predictors, confidence, sample)
-    return replace(fit.explain(climb(add_prior(data), start)), prior=True)
+    weak = climb(add_prior(data), start)
+    fit = _Fit(data, add_prior, predictors, confidence, sample, OpenProfile(plain, (top.theta, weak.theta)))
+    return replace(fit.explain(weak), prior=True)
 
 
 def _refuse_repeated(data: LatentData) -> None:
@@ -180,13 +111,14 @@ def _is_finite(data: LatentData, top: Height) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class _Fit:
-    """A model to be explained at its maximum."""
+    """A model to be explained at its maximum; with a prior, `alone` is the likelihood without it."""
 
     data: LatentData
     add: Callable[[LatentData], Objective]
     predictors: Sequence[Predictor]
     confidence: float
     sample: RowSample | None
+    alone: OpenProfile | None = None
 
     def explain(self, top: Height) -> Explanation:
         """At the maximum, or at a higher one that is found beside it."""
@@ -229,6 +161,9 @@ class _Fit:
             lost = quantile * spread.inflate(place)
             low = find_limit(objective, top, place, -length, lost)
             high = find_limit(objective, top, place, length, lost)
+            if self.alone is not None:
+                low = self.alone.widen(low, top, place, -length, lost)
+                high = self.alone.widen(high, top, place, length, lost)
         tells = not low < 0 < high or high - low <= math.log(TELLING)
         scores = (
             predictor.scores[number] if predictor.scores else np.arange(self.data.levels, dtype=np.float64)

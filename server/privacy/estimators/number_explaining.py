@@ -19,7 +19,8 @@ import numpy as np
 from scipy.special import stdtrit
 
 from server.privacy._checks import probability
-from server.privacy.estimators.explaining import ExplainedEffect, Explanation, Predictor
+from server.privacy.estimators.explained_effects import ExplainedEffect, Explanation
+from server.privacy.estimators.explaining import Predictor
 from server.privacy.estimators.few_units import CoefficientUnits
 from server.privacy.estimators.latent_likelihood import Floats
 from server.privacy.estimators.regression import LikelihoodRatioTest

@@ -42,8 +42,12 @@ class _Looked:
     theta: Floats
 
 
-def find_limit(objective: Objective, top: Height, place: int, step: float, quantile: float) -> float:
+def find_limit(
+    objective: Objective, top: Height, place: int, step: float, quantile: float, begin: Floats | None = None
+) -> float:
     """A limit of the coefficient at `place`, on the side of `step`; infinite where there is none.
+
+    Looked for from the maximum on, or from where it is to begin: then what it is there, if as much is lost already.
 
     Raises
     ------
@@ -62,14 +66,18 @@ def find_limit(objective: Objective, top: Height, place: int, step: float, quant
         return _Looked(at, math.sqrt(max(2 * (top.value - found.value), 0.0)), found.theta)
 
     inner = _Looked(float(top.theta[place]), 0.0, top.theta)
-    begin = inner.at
-    outer = look(begin + step, inner.theta)
+    if begin is not None:
+        inner = look(float(begin[place]), begin)
+        if inner.lost >= quantile:
+            return inner.at
+    first = inner.at
+    outer = look(first + step, inner.theta)
     while outer.lost < quantile:
         # Of the step: where it was taken to is rounded, and may lie just before the farthest.
         if abs(step) >= FARTHEST:
             return math.copysign(math.inf, step)
         inner, step = outer, math.copysign(min(1.6 * abs(step), FARTHEST), step)
-        outer = look(begin + step, inner.theta)
+        outer = look(first + step, inner.theta)
     while outer.lost - quantile > _CLOSE and abs(outer.at - inner.at) > 1e-7:
         part = (quantile - inner.lost) / (outer.lost - inner.lost)
         middle = look(inner.at + (outer.at - inner.at) * min(max(part, 0.1), 0.9), inner.theta)

@@ -8,7 +8,7 @@ from server.output.charts import Axis, PlottedEstimate
 from server.output.documents import Block, Cell, Chart, Paragraph, Plot, Table, Text
 from server.reports.contents import cell_texts
 from server.reports.estimate_values import QuestionReport, ReportMean, ShareRow
-from server.reports.findings import is_told
+from server.reports.findings import list_marks
 from server.reports.population_weights import Weighting
 from server.reports.report import Report
 from server.reports.report_words import ReportWords
@@ -94,15 +94,8 @@ def figures(
 
 
 def remark_on(words: ReportWords, figure: ShareRow | ReportMean) -> Text:
-    """What keeps an estimate from being read as a finding; nothing where nothing does, or nobody has responded."""
-    _ = words.gettext
-    said = []
-    if figure.column.n and figure.value is not None:
-        if not is_told(figure, anytime=False):
-            said.append(_("not told"))
-        if figure.value != figure.within_range:
-            said.append(_("out of its range"))
-    return Text(", ".join(said))
+    """What keeps an estimate from being read as a finding."""
+    return Text(", ".join(map(words.gettext, list_marks(figure, anytime=False))))
 
 
 def keep_remarks(

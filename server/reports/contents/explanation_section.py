@@ -9,7 +9,7 @@ from server.inputs import N_
 from server.output import charts, formatting
 from server.output.charts import PlottedEstimate
 from server.output.documents import Block, Cell, Chart, Number, Section, Table, Text
-from server.privacy.estimators.explaining import ExplainedEffect
+from server.privacy.estimators.explained_effects import ExplainedEffect
 from server.privacy.estimators.limits import normal_quantile
 from server.reports.contents import cell_texts
 from server.reports.contents.methods import make_paragraph
@@ -32,6 +32,7 @@ def build_explanation(words: ReportWords, report: Report, explained: ExplainedAn
 
 
 _POINTS = 100
+_OPEN_RANGES = N_("%(estimate)s (at least %(low)s)"), N_("%(estimate)s (at most %(high)s)")
 _KNOWN = {STRATUM: N_("Stratum"), WEEK: N_("Week, each by itself"), TREND: N_("Week, as a trend")}
 
 
@@ -184,6 +185,12 @@ def _average(
     return cell_texts.measure(words, times * effect.average, width), Text(extent)
 
 
+def _cut_open(effect: ExplainedEffect) -> tuple[float, float]:
+    """An interval up to its odds ratio, on a side where it has no end."""
+    low, high = effect.odds_ratio_interval
+    return low or effect.odds_ratio, effect.odds_ratio if math.isinf(high) else high
+
+
 def _draw(
     words: ReportWords,
     named: ExplainedNames,
@@ -191,7 +198,7 @@ def _draw(
     steps: Sequence[tuple[ExplainedPredictor, ExplainedStep, ExplainedEffect]],
 ) -> Chart:
     """Odds ratios on one axis of doublings; where the responses do not tell, none is drawn."""
-    axis = ratio_axis([effect.odds_ratio_interval for _, _, effect in steps if effect.tells])
+    axis = ratio_axis([_cut_open(effect) for _, _, effect in steps if effect.tells])
     write = partial(formatting.ratio, locale=words.locale)
     title, drawn, rows = words.gettext("Odds ratios"), None, []
     for predictor, step, effect in steps:
@@ -199,7 +206,7 @@ def _draw(
         said = words.gettext("not told")
         if effect.tells:
             said = words.gettext(
-                "%(estimate)s (%(low)s to %(high)s)",
+                _OPEN_RANGES[low == 0] if effect.open else N_("%(estimate)s (%(low)s to %(high)s)"),
                 estimate=write(effect.odds_ratio),
                 low=write(low),
                 high=write(high),

@@ -4,7 +4,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from server.inputs import N_, InputError, refuse
-from server.privacy.estimators.explaining import ExplainedEffect, Explanation, explain
+from server.privacy.estimators.explained_effects import ExplainedEffect, Explanation
+from server.privacy.estimators.explaining import explain
 from server.privacy.estimators.latent_likelihood import do_nothing
 from server.privacy.estimators.number_explaining import explain_number
 from server.privacy.estimators.regression import LikelihoodRatioTest

@@ -13,6 +13,10 @@ PRIOR = N_(
     "the coins alone would, or there are few responses. So a weak prior was added to each coefficient (log-F(1, 1)), "
     "which tells as much as one person whose answer is known."
 )
+OPEN = N_(
+    "Where it says “at least” or “at most”, the responses set no other end. The odds ratio before it hangs on the "
+    "prior."
+)
 CAUSE = N_(
     "What goes together need not be cause and effect, and what is not among the predictors may be behind it."
 )
@@ -66,6 +70,8 @@ def list_notes(
         yield translate(NUMBERS)
     if explained.explanation.prior:
         yield translate(PRIOR)
+    if any(effect.tells and effect.open for own in explained.explanation.effects for effect in own):
+        yield translate(OPEN)
     if any(predictor.randomised for predictor in explained.predictors):
         yield translate(THROUGH_COINS)
     if explained.unknown is not None:

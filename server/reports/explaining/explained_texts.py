@@ -5,7 +5,7 @@ from typing import Any
 
 from server.inputs import N_
 from server.output.formatting import finite
-from server.privacy.estimators.explaining import ExplainedEffect
+from server.privacy.estimators.explained_effects import ExplainedEffect
 from server.privacy.estimators.regression import LikelihoodRatioTest
 from server.reports.explaining.explained_answer import ExplainedAnswer, ExplainedPredictor
 from server.reports.explaining.explained_columns import ExplainedStep
@@ -16,6 +16,10 @@ _ODDS = (
     N_("Higher: %(ratio)s times the odds (%(low)s to %(high)s)."),
     N_("Lower: %(ratio)s times the odds (%(low)s to %(high)s)."),
     N_("Not sure whether higher or lower: %(ratio)s times the odds (%(low)s to %(high)s)."),
+)
+_OPEN_ODDS = (
+    N_("Higher: %(ratio)s times the odds (at least %(low)s)."),
+    N_("Lower: %(ratio)s times the odds (at most %(high)s)."),
 )
 _AMOUNT = (
     N_("Higher by %(amount)s (%(low)s to %(high)s)."),
@@ -34,6 +38,8 @@ def say_effect(
     low, high = effect.interval
     template = templates[0] if low > 0 else templates[1] if high < 0 else templates[2]
     if explained.model != "linear":
+        if effect.open:
+            template = _OPEN_ODDS[low < 0]
         ends = [number(end) for end in effect.odds_ratio_interval]
         return translate(template, ratio=number(effect.odds_ratio), low=ends[0], high=ends[1])
     amount, ends = number(effect.coefficient), [number(end) for end in (low, high)]
@@ -173,7 +179,7 @@ def _effect_json(explained: ExplainedAnswer, effect: ExplainedEffect) -> dict[st
         "odds_ratio": finite(effect.odds_ratio) if effect.tells and odds else None,
         "odds_ratio_interval": [finite(end) for end in effect.odds_ratio_interval] if odds else None,
         "coefficient": effect.coefficient if effect.tells else None,
-        "coefficient_interval": list(effect.interval),
+        "coefficient_interval": [finite(end) for end in effect.interval],
         "standard_error": effect.standard_error,
         "interval": effect.method,
         "average_effect": effect.average if effect.tells else None,

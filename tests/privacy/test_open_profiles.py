@@ -1,0 +1,100 @@
+"""Intervals of odds ratios that the reports alone leave without an end: held against repeated studies, and likelihoods.
+
+Expected limits come from the likelihood of two groups of known size, written down here and maximised on a grid. The
+twin takes the limits of the likelihood with the weak prior, which has an end on both sides.
+"""
+
+import math
+from functools import cache
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from scipy import stats
+from scipy.special import expit, logit, xlogy
+
+from server.privacy.designs import coin_flip
+from server.privacy.estimators.climbing import add_prior, climb
+from server.privacy.estimators.explained_effects import ExplainedEffect
+from server.privacy.estimators.profiles import find_limit
+from server.privacy.estimators.starting import find_start
+from tests.privacy.test_explaining import groups, list_groups
+from tests.support.scale import scaled
+
+COIN = coin_flip(0.4)
+QUANTILE = float(stats.norm.ppf(0.975))
+_IF_NO, _IF_YES = COIN.matrix[:, 1]
+
+
+@cache
+def compare(people: int, first: int, second: int) -> ExplainedEffect:
+    """Of two groups of so many people, so many of whom report yes."""
+    return groups({0.0: (people - first, first), 1.0: (people - second, second)}, COIN).effects[0][0]
+
+
+@cache
+def trust_prior(people: int, first: int, second: int) -> tuple[float, float]:
+    """The broken twin: the limits of the likelihood with the prior, and no others."""
+    data = list_groups({0.0: (people - first, first), 1.0: (people - second, second)}, COIN)
+    weak = add_prior(data)
+    top = climb(weak, find_start(data))
+    low, high = (find_limit(weak, top, 1, step, QUANTILE) for step in (-2.0, 2.0))
+    return low, high
+
+
+@pytest.mark.scaled
+@pytest.mark.parametrize(
+    ("people", "shares"), [(200, (0.005, 0.3)), (1000, (0.001, 0.5))], ids=["0.5 %", "0.1 %"]
+)
+def test_large_odds_ratios_are_covered(people: int, shares: tuple[float, float]) -> None:
+    """A coverage of 0.94 is refuted with a false alarm of 1e-6."""
+    rng, studies = np.random.default_rng(31), scaled(100, 1000)
+    truth = float(logit(shares[1]) - logit(shares[0]))
+    chances = (_IF_NO + share * (_IF_YES - _IF_NO) for share in shares)
+    drawn = list(zip(*(rng.binomial(people, chance, studies).tolist() for chance in chances), strict=True))
+    found = [compare(people, *pair) for pair in drawn]
+    covered = sum(effect.interval[0] <= truth <= effect.interval[1] for effect in found)
+    assert all(effect.tells for effect in found)
+    assert stats.binomtest(covered, studies, 0.94, alternative="less").pvalue > 1e-6
+    twins = [trust_prior(people, *pair) for pair in drawn]
+    twin = sum(low <= truth <= high for low, high in twins)
+    assert stats.binomtest(twin, studies, 0.94, alternative="less").pvalue < 1e-6
+
+
+def lose(people: int, first: int, second: int, slope: float) -> float:
+    """The root of twice the log-likelihood that a slope costs, on a grid of the first group's share."""
+    low = np.linspace(-60, 60, 240_001)
+
+    def value(yes: int, share: NDArray[np.float64]) -> NDArray[np.float64]:
+        chance = _IF_NO + share * (_IF_YES - _IF_NO)
+        return np.asarray(xlogy(yes, chance) + xlogy(people - yes, 1 - chance))
+
+    best = sum(float(value(yes, np.linspace(0, 1, 100_001)).max()) for yes in (first, second))
+    own = float((value(first, expit(low)) + value(second, expit(low + slope))).max())
+    return math.sqrt(max(2 * (best - own), 0.0))
+
+
+@pytest.mark.parametrize(
+    ("people", "first", "second"),
+    [(40, 3, 27), (40, 4, 36), (200, 18, 84), (1000, 100, 500), (1000, 112, 500)],
+)
+def test_a_limit_is_where_the_reports_alone_lose_the_quantile_or_with_the_prior(
+    people: int, first: int, second: int
+) -> None:
+    low, high = compare(people, first, second).interval
+    assert high == math.inf
+    assert lose(people, first, second, 30.0) < QUANTILE
+    own = lose(people, first, second, low)
+    # The prior's own limit, where it is the farther of the two.
+    assert own == pytest.approx(QUANTILE, abs=0.01) or (
+        own > QUANTILE and low == pytest.approx(trust_prior(people, first, second)[0], abs=0.01)
+    )
+
+
+def test_a_ratio_that_may_be_nothing_is_open_below() -> None:
+    effect = compare(1000, 500, 100)
+    assert effect.interval[0] == -math.inf
+    assert effect.odds_ratio_interval[0] == 0
+    assert 0 < effect.odds_ratio < effect.odds_ratio_interval[1] < 1
+    assert effect.open
+    assert effect.tells
