@@ -12,7 +12,7 @@ from server.output.documents import Paragraph, to_html
 from server.releases import Budget, Figure
 from server.releases.plans.items import Item, ItemKind
 from server.reports import Published
-from server.reports.contents.protection import describe_coin, describe_noise
+from server.reports.contents.protection import describe_coin, describe_noise, explain_ranges
 from server.reports.public_page import Addresses, write_figure, write_public_page
 from server.reports.public_source import NOTHING, PublishedVersion
 from server.reports.report_words import ReportWords
@@ -195,3 +195,31 @@ def test_what_is_said_of_noise_is_true_of_every_kind_of_release() -> None:
 
 def describe_noise_of_nothing(words: ReportWords) -> str:
     return said(describe_noise(words, publish(ledger=NOTHING)))
+
+
+@pytest.mark.parametrize(
+    ("kinds", "said"),
+    [
+        ((ItemKind.SHARE,), "In about 95 of 100 such surveys, a range holds the truth."),
+        # A choice has no range, and that of a number of people is about something else.
+        ((ItemKind.SHARE, ItemKind.MOST_COMMON, ItemKind.COUNT), "In about 95 of 100 such surveys"),
+        ((ItemKind.SHARE, ItemKind.MEAN), "In about 50 to 95 of 100 such surveys"),
+        ((ItemKind.COUNT,), "In about 50 of 100 such releases, a range holds the number without noise."),
+        ((ItemKind.COUNT, ItemKind.MOST_COMMON), "In about 50 of 100 such releases"),
+        ((ItemKind.MOST_COMMON,), ""),
+    ],
+)
+def test_how_sure_ranges_are_is_said_of_those_there_are(kinds: tuple[ItemKind, ...], said: str) -> None:
+    """All but the share were released at a confidence of 50 %."""
+    ledger = sample_ledger.ledger()
+    released = [
+        replace(entry, confidence=0.95 if entry.item.kind == ItemKind.SHARE else 0.5)
+        for entry in ledger.released
+        if entry.item.kind in kinds
+    ]
+    published = publish(ledger=replace(ledger, released=tuple(released)))
+
+    explained = explain_ranges(ReportWords("en"), published)
+
+    assert explained.startswith(said) if said else explained == ""
+    assert explained in write_public_page(published, "en", addresses=ADDRESSES)

@@ -96,7 +96,6 @@ def write_public_page(
     whole = build_public_document(published, locale) if document is None else document
     sections: Mapping[str, Section] = {section.name: section for section in whole.sections}
     shown = [one for one in _show(words, published) if not one.finding.replaced]
-    ranged = any(explain_sureness(words, entry) for entry in published.ledger.released)
     return documents.to_html(
         whole,
         "public/report.html",
@@ -106,7 +105,7 @@ def write_public_page(
         about=_describe_page(words, published),
         notices=tuple(list_notices(words, published)),
         shown=shown,
-        ranges=explain_ranges(words, published) if ranged else "",
+        ranges=explain_ranges(words, published),
         dotted=any(one.finding.picture == Picture.DOTS for one in shown),
         protection=sections["protection"],
         certainty=sections["certainty"],

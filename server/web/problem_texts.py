@@ -4,13 +4,15 @@ What a field is called stands in the room that reads it; a field that several fo
 """
 
 import re
+from decimal import Decimal
 from types import MappingProxyType
 
 from flask_babel import gettext
 
 from server.collect.code_fields import CODE_FIELDS
 from server.inputs import N_, Problem
-from server.inputs.decimals import format_decimal, read_decimal
+from server.inputs.decimals import format_decimal
+from server.inputs.definition_forms import number_or_text
 from server.output.languages import RESPONDENT_LANGUAGES
 from server.people.account_fields import ACCOUNT_FIELDS
 from server.releases.plans.release_fields import ITEM_PARTS, RELEASE_FIELDS
@@ -111,8 +113,9 @@ def state_in_percent(problem: Problem) -> Problem:
 
 
 def _write_percent(value: object) -> object:
-    number = read_decimal(value) if isinstance(value, str) else None
-    return value if number is None or not number.is_finite() else f"{format_decimal(number * 100)} %"
+    # What the form did not take for a number was not divided by a hundred, and is told as it was typed.
+    number = number_or_text(value) if isinstance(value, str) else ""
+    return value if isinstance(number, str) else f"{format_decimal(Decimal(str(number)) * 100)} %"
 
 
 def _say_cell(row: str | None, column: str | None) -> str:

@@ -28,6 +28,8 @@ HOSTILE = [
 ]
 TEXTS = [" ".join(['">', *HOSTILE[place::4]]) for place in range(4)]
 """Short enough for a title, and each becomes an element wherever it is not escaped, also in an attribute."""
+UNIT = "'\"></title></textarea><b onload=ran=1>"
+"""The same, short enough for a unit: a longer text that is cut in the middle of an element becomes none."""
 FIRSTS = range(len(TEXTS))
 """Which of them a file begins with: its texts hold them in turn, each somewhere and, over all files, in every place."""
 FOREIGN = (
@@ -50,7 +52,7 @@ def hostile_definition(first: int) -> dict[str, Any]:
         return [{"name": f"o{k}", "text": f"{k} {said()}"} for k in range(3)]
 
     def numbers() -> dict[str, Any]:
-        return {"low": 0, "high": 4, "step": 1, "unit": said()[:40]}
+        return {"low": 0, "high": 4, "step": 1, "unit": UNIT}
 
     device = {"mechanism": "crosswise", "prevalence": 0.25, "innocuous": said()}
     entries: list[dict[str, Any]] = [
@@ -116,6 +118,7 @@ def test_nothing_in_an_imported_definition_runs(
     open_page: Opener, served: factories.Served, first: int
 ) -> None:
     survey = factories.publish(served.database_url, hostile_definition(first))
+    factories.store(served.database_url, survey, [([0] * 9, 30), ([1] * 9, 20)])  # so that results say something
     page = open_page(**DESK)
     page.on("dialog", lambda dialog: pytest.fail(f"a dialog: {dialog.message}"))
     page.goto(f"/s/{survey.slug}")
@@ -134,7 +137,7 @@ def test_nothing_in_an_imported_definition_runs(
 
 
 def test_a_text_that_became_an_element_is_noticed(open_page: Opener, served: factories.Served) -> None:
-    for text in TEXTS:
+    for text in (*TEXTS, UNIT):
         for unescaped in (text, f"<p title='{text}'>", f'<p title="{text}">'):
             page = open_page()
             page.goto("about:blank")

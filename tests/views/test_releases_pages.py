@@ -279,6 +279,10 @@ def test_the_field_of_the_budget_is_called_as_on_its_page(signed_in: FlaskClient
             {"exceeding": "q1", "share": "150"},
             "Share to exceed: must be from 0.01 % to 99.99 %; it is 150 %",
         ),
+        ("exceeding", {"exceeding": "q1", "share": "150 %"}, "to 99.99 %; it is 150 %"),
+        ("exceeding", {"exceeding": "q1", "share": "1e999999"}, "to 99.99 %; it is 1e999999"),
+        ("exceeding", {"exceeding": "q1", "share": "1e-999999"}, "to 99.99 %; it is "),
+        ("exceeding", {"exceeding": "q1", "share": "٥٠"}, "to 99.99 %; it is ٥٠"),
         ("part", {"stratum": ""}, "Stratum: is required"),
         (
             "look",
@@ -360,6 +364,23 @@ def test_more_things_than_a_few_are_a_line_each_and_all_that_is_known_of_a_few_i
     newer = f"anew {key(shares[4])}"
     builder.type({newer: builder.read().values(newer)[0]}).press()
     assert folds(items) == [False] * 4 + [True, False]
+
+
+def test_a_share_is_taken_with_its_sign(builder: Builder) -> None:
+    builder.type(exceeding="q1", share="12,5 %").press("exceeding")
+    assert builder.answer.status_code == 200
+    added = [item for name, item in builder.fields() if name == "item"]
+    assert [json.loads(item)["share"] for item in added] == ["0.125"]
+
+
+def test_what_is_asked_of_a_stratum_stays_chosen_where_none_was_named(
+    builder: Builder, database_url: str, asked: Published
+) -> None:
+    factories.plant(database_url, asked.slug, "North > Alba\nSouth")
+    builder = build(builder.client, builder.slug)
+    builder.type(part=key(share("q2")), stratum="").press("part")
+    assert builder.answer.status_code == 422
+    assert dict(builder.fields())["part"] == key(share("q2"))
 
 
 @pytest.mark.parametrize(

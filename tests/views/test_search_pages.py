@@ -103,6 +103,7 @@ def test_pressed_twice_it_is_paid_for_once(owner: FlaskClient, slug: str, databa
         ({"sure": ""}, 422, "I am sure"),
         ({"share": ""}, 422, "is required, or a number of people"),
         ({"share": "150"}, 422, "must be from 0.01 % to 99.99 %; it is 150 %"),
+        ({"share": "1e999999"}, 422, "must be from 0.01 % to 99.99 %; it is 1e999999"),
         ({"limit": "7"}, 422, "must be missing where there is a share to exceed"),
         ({"epsilon": "3"}, 409, "2 is left, and this needs 3"),
         ({"most": "0"}, 422, "Questions at most"),

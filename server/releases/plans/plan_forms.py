@@ -189,5 +189,6 @@ def _number(text: str) -> str:
 
 
 def of_hundred(percent: str) -> str:
-    number = number_or_text(percent)
+    """A share that was typed in percent, with the sign or without it; what is no number stays as it was typed."""
+    number = number_or_text(percent.strip().removesuffix("%"))
     return percent if isinstance(number, str) else format_decimal(Decimal(str(number)) / _HUNDRED)

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from server.output.documents import Block
 from server.releases.plans.items import ItemKind
+from server.reports.contents.finding_texts import explain_sureness
 from server.reports.contents.ledger_sections import meaning
 from server.reports.contents.methods import limits, make_paragraph
 from server.reports.public_source import Published
@@ -88,7 +89,7 @@ def describe_certainty(words: ReportWords, published: Published) -> Iterator[Blo
     _ = words.gettext
     entries = [entry for entry in published.ledger.released if entry.item.kind != ItemKind.DECLARED]
     estimates = [entry for entry in entries if entry.item.kind not in _WITHOUT_INTERVAL | _OF_PEOPLE]
-    if estimates:
+    if any(explain_sureness(words, entry) for entry in estimates):
         yield make_paragraph(explain_ranges(words, published))
         yield make_paragraph(
             _(
@@ -104,10 +105,11 @@ def describe_certainty(words: ReportWords, published: Published) -> Iterator[Blo
 
 
 def explain_ranges(words: ReportWords, published: Published) -> str:
-    """How often ranges hold the truth."""
-    levels = sorted(
-        {entry.confidence for entry in published.ledger.released if entry.item.kind != ItemKind.DECLARED}
-    )
+    """How often ranges hold the truth; where numbers of people alone have ranges, what these hold; empty without."""
+    ranged = [entry for entry in published.ledger.released if explain_sureness(words, entry)]
+    levels = sorted({entry.confidence for entry in ranged if entry.item.kind not in _OF_PEOPLE})
+    if not levels:
+        return " ".join(dict.fromkeys(explain_sureness(words, entry) for entry in ranged))
     if len(levels) > 1:
         return words.gettext(
             "In about %(low)s to %(high)s of 100 such surveys, a range holds the truth.",
