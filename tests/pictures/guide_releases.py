@@ -7,6 +7,7 @@ from tests.pictures.report_pictures import answered
 from tests.pictures.studio import Studio
 
 EPSILON = ("0.4", "0,4")
+SHARE = ("Share of “Yes”", "Proporción de «Sí»")
 RESPONDENTS = "5000"
 
 
@@ -24,7 +25,8 @@ def take_all(studio: Studio, page: Page) -> None:
     desk.field("Number of respondents").first.check()
     for folded in page.locator("#builder .question:not([open]) > summary").all()[::-1]:
         folded.click()
-    for label in ("Share of “Yes”", "Shares of all answers", "Mean"):
+    page.get_by_label(studio.say(*SHARE), exact=True).first.check()
+    for label in ("Shares of all answers", "Mean"):
         desk.field(label).first.check()
     desk.field("ε of this release").fill(studio.say(*EPSILON))
     desk.field("Respondents you expect").fill(RESPONDENTS)
