@@ -118,7 +118,8 @@ def test_nothing_in_an_imported_definition_runs(
     open_page: Opener, served: factories.Served, first: int
 ) -> None:
     survey = factories.publish(served.database_url, hostile_definition(first))
-    factories.store(served.database_url, survey, [([0] * 9, 30), ([1] * 9, 20)])  # so that results say something
+    # So that results say something.
+    factories.store(served.database_url, survey, [([0] * 9, 30), ([1] * 9, 20)])
     page = open_page(**DESK)
     page.on("dialog", lambda dialog: pytest.fail(f"a dialog: {dialog.message}"))
     page.goto(f"/s/{survey.slug}")
