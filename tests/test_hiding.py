@@ -4,7 +4,7 @@ import random
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from datetime import date
-from itertools import combinations_with_replacement, product
+from itertools import combinations, combinations_with_replacement, product
 
 import pytest
 import sqlalchemy as sa
@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session
 from server.collect import batches
 from server.collect.batches import closing, hiding
 from server.collect.batches.hiding import Size, choose_numbers
-from server.store.models import Survey
+from server.store.models import Stratum, Survey
 from server.store.own_tables import batches_of, cells_of, removals_of
 from tests.conftest import NewDatabase
 from tests.support import factories
@@ -155,3 +155,83 @@ def test_no_look_and_the_end_differ_by_a_few(session: Session) -> None:
 def test_hiding_the_minimum_at_random_is_caught(session: Session) -> None:
     # Who waits is drawn: of runs of 100 seeds about one in twenty catches nothing.
     assert any(list(play(session, seed, hide_at_random)) for seed in range(700))
+
+
+LINKS = "A\nB\nC"
+
+
+@pytest.fixture
+def stratified(sqlite: NewDatabase) -> Iterator[Session]:
+    """With one survey of three strata, that nobody has answered."""
+    database_url = sqlite(True)
+    survey = factories.publish(database_url, factories.definition([0.25] * LENGTH), minimum=MINIMUM)
+    factories.plant(database_url, survey.slug, LINKS)
+    with factories.writing(database_url) as opened:
+        yield opened
+
+
+def play_links(session: Session, seed: int) -> Iterator[str]:
+    """Which looks at a sum of links differ by a few from what is shown of the same links when all is closed."""
+    draw = random.Random(seed)
+    unused = [pair.to_bytes(LENGTH) for pair in draw.sample(range(256**LENGTH), 200)]
+    played = session.begin_nested()
+    found = session.scalars(sa.select(Survey)).one()
+    assert found.current is not None
+    connection, version = session.connection(), found.current.id
+    places = [None, *session.scalars(sa.select(Stratum.id))]
+    living: dict[int | None, list[bytes]] = {place: [] for place in places}
+    looks: list[dict[int | None, Counter[bytes]]] = []
+
+    def look() -> None:
+        shown: dict[int | None, Counter[bytes]] = {place: Counter() for place in places}
+        for (_version, place), tally in batches.read_sealed(session, found):
+            for pattern, number in zip(tally.patterns, tally.counts, strict=True):
+                shown[place][pattern.tobytes()] += int(number)
+        looks.append(shown)
+
+    for _turn in range(draw.choice((4, 8, 16))):
+        place = draw.choice(places)
+        together = [unused.pop() for _ in range(draw.choice((1, 1, 2, 3, 7)))]
+        living[place] += together
+        key = batches.CellKey(version, place)
+        batches.add(connection, found.id, {key: batches.Group(MINIMUM, together, {DAY: len(together)})})
+        look()
+        # Mostly of those that wait, as none of these leaves a batch.
+        for place in draw.sample(places, draw.choice((0, 0, 1, 2))):
+            shown = looks[-1][place]
+            wait = [reports for reports in living[place] if reports not in shown or draw.random() < 0.05]
+            for reports in wait[: draw.choice((1, 2, 9))]:
+                living[place].remove(reports)
+                batches.remove(connection, found.id, batches.CellKey(version, place), reports)
+    closing.seal_all(connection, found.id, DAY, MINIMUM)
+    look()
+    played.rollback()
+    *before, end = looks
+    for number, shown in enumerate(before):
+        for links in (links for size in range(1, 5) for links in combinations(places, size)):
+            then, now = (_add_up([one[place] for place in links]) for one in (shown, end))
+            if now.total() < MINIMUM and not then:
+                continue  # withheld
+            differ = ((then - now) + (now - then)).total()
+            if 0 < differ < MINIMUM:
+                yield f"survey {seed}: {differ} differ of links {links} between look {number} and the end"
+
+
+def _add_up(counters: Sequence[Counter[bytes]]) -> Counter[bytes]:
+    total: Counter[bytes] = Counter()
+    for counter in counters:
+        total += counter
+    return total
+
+
+@pytest.mark.scaled
+def test_no_sum_of_links_and_the_end_differ_by_a_few(stratified: Session) -> None:
+    for seed in range(scaled(100, 2_000)):
+        assert list(play_links(stratified, seed)) == []
+
+
+def test_showing_a_few_beside_a_link_where_nothing_is_new_is_caught(
+    stratified: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(closing, "_hide_few", lambda *_given: ((), {}))
+    assert any(list(play_links(stratified, seed)) for seed in range(700))

@@ -12,7 +12,7 @@ difference.
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from secrets import SystemRandom
 
 import numpy as np
@@ -66,17 +66,22 @@ def choose_numbers(sizes: Sequence[Size], minimum: int) -> dict[int, int]:
     return Counter(drawn)
 
 
-def draw_hidden(
-    connection: sa.Connection, survey_id: int, cell: int, minimum: int, length: int
-) -> list[bytes]:
-    """The report strings of responses to hide, drawn at random where `choose_numbers` says; they are left in place."""
+def choose_hidden(connection: sa.Connection, survey_id: int, cell: int, minimum: int) -> dict[int, int]:
+    """How many responses of which batch of a cell to hide: `choose_numbers`."""
     batches = batches_of(survey_id).c
     query = (
         sa.select(batches.id, batches.level, batches.n).where(batches.cell_id == cell).order_by(batches.id)
     )
-    sizes = [(row.id, row.level, row.n) for row in connection.execute(query)]
+    return choose_numbers([(row.id, row.level, row.n) for row in connection.execute(query)], minimum)
+
+
+def draw_hidden(
+    connection: sa.Connection, survey_id: int, numbers: Mapping[int, int], length: int
+) -> list[bytes]:
+    """The report strings of as many responses of each batch, drawn at random; they are left in place."""
+    batches = batches_of(survey_id).c
     drawn: list[bytes] = []
-    for number, few in sorted(choose_numbers(sizes, minimum).items()):
+    for number, few in sorted(numbers.items()):
         content = connection.scalars(sa.select(batches.content).where(batches.id == number)).one()
         tally = decode(content, length)
         places = _RANDOM.sample(range(tally.n), few)
