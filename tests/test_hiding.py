@@ -1,5 +1,6 @@
 """What closing hides where responses were taken back: beside no earlier look a few responses stand alone."""
 
+import json
 import random
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -235,3 +236,18 @@ def test_showing_a_few_beside_a_link_where_nothing_is_new_is_caught(
 ) -> None:
     monkeypatch.setattr(closing, "_hide_few", lambda *_given: ((), {}))
     assert any(list(play_links(stratified, seed)) for seed in range(700))
+
+
+def test_fewer_than_a_raised_minimum_wait_for_good(database_url: str) -> None:
+    survey = factories.publish(database_url, factories.definition([0.25] * LENGTH), minimum=3)
+    for _ in range(20):
+        factories.store(database_url, survey, [((0, 1), 1)])
+    shown = _read_n(database_url, survey.slug)
+    factories.settle(database_url, survey.slug, minimum=10)
+    factories.close(database_url, survey.slug)
+    assert 10 <= shown == _read_n(database_url, survey.slug) < 20
+
+
+def _read_n(database_url: str, slug: str) -> int:
+    number: int = json.loads(factories.run(database_url, "report", slug, "--format", "json").stdout)["n"]
+    return number
