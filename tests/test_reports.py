@@ -166,7 +166,7 @@ def test_report_without_responses_says_so(signed_in: FlaskClient, survey: Publis
     assert {row["estimate"] for row in _table(signed_in, survey, "report.csv")} == {""}
     assert _get(signed_in, survey, "responses.csv") == "q1,q2\r\n"
     document, live = _pages(signed_in, survey)
-    assert "No responses yet." in document
+    assert "No response is shown." in document
     assert "Nothing is shown yet. The first responses will show here by themselves." in live
 
 

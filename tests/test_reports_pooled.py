@@ -513,7 +513,7 @@ def test_a_question_that_nobody_has_answered_yet_is_shown_so(
     for query in ("", "?question=cups", "?question=new", "?row=q1&column=new"):
         page = signed_in.get(f"/manage/surveys/{survey.slug}/results{query}")
         assert (query, page.status_code) == (query, 200)
-        assert "No responses yet." in page.text
+        assert "No response is shown." in page.text
     for file in ("report.html", "report.csv"):
         assert signed_in.get(f"/manage/surveys/{survey.slug}/{file}").status_code == 200
 

@@ -80,7 +80,9 @@ def p_value(words: ReportWords, value: float | None) -> Number:
 def describe_nobody(words: ReportWords, report: Report) -> str:
     """What is said where nobody's answers are shown: some may wait."""
     return (
-        words.gettext("Nothing is shown yet.") if report.unseen.number else words.gettext("No responses yet.")
+        words.gettext("Nothing is shown yet.")
+        if report.unseen.number
+        else words.gettext("No response is shown.")
     )
 
 
