@@ -11,7 +11,7 @@ import pytest
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from server.collect import batches
+from server.collect import acceptance, batches
 from server.collect.batches import closing, hiding
 from server.collect.batches.hiding import Size, choose_numbers
 from server.store.models import Stratum, Survey
@@ -116,7 +116,8 @@ def play(session: Session, seed: int, hide: Callable[..., dict[int, int]]) -> It
     look()
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(hiding, "choose_numbers", hide)
-        closing.seal_all(connection, found.id, DAY, MINIMUM)
+        acceptance.close_survey(found)
+        acceptance.close_survey(found)  # pressed twice
     look()
     assert not connection.scalar(sa.select(sa.func.count()).select_from(removals_of(found.id)))
     assert looks[-1] + Counter(read_waiting()) == Counter(living), (
@@ -204,7 +205,8 @@ def play_links(session: Session, seed: int) -> Iterator[str]:
             for reports in wait[: draw.choice((1, 2, 9))]:
                 living[place].remove(reports)
                 batches.remove(connection, found.id, batches.CellKey(version, place), reports)
-    closing.seal_all(connection, found.id, DAY, MINIMUM)
+    acceptance.close_survey(found)
+    acceptance.close_survey(found)  # pressed twice
     look()
     played.rollback()
     *before, end = looks

@@ -147,8 +147,8 @@ def close(slug: str, as_json: bool) -> None:
     """Stop taking responses."""
     with database_session() as session:
         found = survey_to_change(session, slug)
-        acceptance.close_survey(found)
-        change_log.record(session, None, Action.CLOSED, found)
+        if acceptance.close_survey(found):
+            change_log.record(session, None, Action.CLOSED, found)
         print_document(survey_json(found), as_json)
     tidy_after("The survey is closed")
 

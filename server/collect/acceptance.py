@@ -78,8 +78,10 @@ def resume(survey: Survey) -> None:
     survey.paused = False
 
 
-def close_survey(survey: Survey) -> None:
-    """Stop taking responses for good, and show all of them; `tidying.tidy` is due once this is committed.
+def close_survey(survey: Survey) -> bool:
+    """Stop taking responses for good, and show what waited; `tidying.tidy` is due once this is committed.
+
+    False, and nothing happens, where it is closed: what waits in it for good (`batches.seal_all`) goes on waiting.
 
     Raises
     ------
@@ -88,16 +90,18 @@ def close_survey(survey: Survey) -> None:
     """
     if survey.state == State.DRAFT:
         raise refuse(409, "state", N_("must be open; a draft takes no responses yet"))
+    if survey.state == State.CLOSED:
+        return False
     session = object_session(survey)
     assert session is not None
     survey.state = State.CLOSED
-    if survey.closed_at is None:  # pressed twice, it is closed since the first time
-        now = surveys.now()
-        survey.closed_at = now if survey.closes_at is None else min(now, survey.closes_at)
+    now = surveys.now()
+    survey.closed_at = now if survey.closes_at is None else min(now, survey.closes_at)
     session.flush()  # which waits for responses on their way in: what is sealed is all of them
     batches.seal_all(session.connection(), survey.id, today(), survey.minimum)
     ticket_keys.forget_secrets(session, survey)
     mark_untidied(session, survey.id)
+    return True
 
 
 def _check_open(survey: Survey) -> None:

@@ -10,7 +10,7 @@ from server.collect import acceptance
 from server.inputs import N_, refuse, shorten_value
 from server.people import survey_access
 from server.people.change_log import Action
-from server.store.models import Role, State, Survey
+from server.store.models import Role, Survey
 from server.study import planning, surveys
 from server.study.definitions.definition_reader import parse_definition
 from server.study.retention import retention_of
@@ -145,8 +145,7 @@ def change_settings(survey: Survey, body: Any) -> Reply:
 )
 def close_survey(survey: Survey) -> Reply:
     """A closed survey stays closed; closing it again changes nothing."""
-    if survey.state != State.CLOSED:
-        acceptance.close_survey(survey)
+    if acceptance.close_survey(survey):
         record(Action.CLOSED, survey)
     return Reply(_survey_json(survey, get_role()))
 

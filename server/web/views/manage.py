@@ -107,8 +107,8 @@ def publish(survey: Survey) -> ResponseReturnValue:
 @on_survey(Role.EDITOR)
 def close(survey: Survey) -> ResponseReturnValue:
     """Stop taking responses."""
-    acceptance.close_survey(survey)
-    record(Action.CLOSED, survey)
+    if acceptance.close_survey(survey):
+        record(Action.CLOSED, survey)
     session().commit()
     housekeeper().notify()
     page = "lesson_board.board" if request.form.get("back") == "board" else ".overview"
