@@ -277,7 +277,10 @@ def test_it_says_how_answers_were_protected_and_how_sure_one_can_be(report: Repo
 
     assert report.definition.guesses.right > 99
     assert "could be right nearly always." in said(report, "protected")
-    assert "In about 95 of 100 surveys" in said(report, "sure")
+    assert "Each range by itself holds the number that it is about in about 95 of 100 surveys" in said(
+        report, "sure"
+    )
+    assert "of 100 ranges, about 5 miss it" in said(report, "sure")
     # One coin alone tells less: of 100 guesses at ln 3 three quarters are right.
     coin = replace(report.definition, entries=report.definition.entries[:1])
     waves = tuple(replace(wave, definition=coin) for wave in report.waves)

@@ -77,6 +77,35 @@ def test_what_does_not_tell_is_said_in_place_of_an_odds_ratio(tmp_path: Path) ->
     assert (step["tells"], step["odds_ratio"], step["coefficient"]) == (False, None, None)
 
 
+def test_an_odds_ratio_without_an_end_is_told_without_an_error_and_with_the_larger_p_value(
+    tmp_path: Path,
+) -> None:
+    """An error of the average effect says too little there; and no test of real responses has a p value of 0."""
+    rows = ["sex,copied"] + [
+        f"{sex},{int(k < yes)}" for sex, yes in (("f", 60), ("m", 220)) for k in range(400)
+    ]
+    (tmp_path / "data.csv").write_text("\n".join(rows) + "\n")
+    study = {
+        "format": 1,
+        "survey": {"questions": [factories.question("copied")]},
+        "covariates": [{"name": "sex", "categories": ["f", "m"]}],
+    }
+    (tmp_path / "study.json").write_text(json.dumps(study))
+    files = ("analyse", str(tmp_path / "data.csv"), "--study", str(tmp_path / "study.json"))
+    by = ("--explain", "copied", "--by", "sex")
+    printed = run(NOWHERE, *files, *by)
+    assert printed.exit_code == 0, printed.output
+    line = next(line for line in printed.stdout.splitlines() if line.startswith("sex"))
+    assert "(at least " in line
+    assert "±" not in line
+    assert line.endswith("< 0.001")
+    assert ", p < 0.001." in printed.stdout
+    assert "A p value is the larger of two: with the prior, and by the responses alone." in printed.stdout
+    (step,) = read(NOWHERE, *files, *by)["explanation"]["predictors"][0]["steps"]
+    assert step["average_effect"] > 0.3
+    assert step["average_effect_error"] is None
+
+
 REFUSED = {
     "no such question": (
         ("x",),

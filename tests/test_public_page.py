@@ -200,12 +200,30 @@ def describe_noise_of_nothing(words: ReportWords) -> str:
 @pytest.mark.parametrize(
     ("kinds", "said"),
     [
-        ((ItemKind.SHARE,), "In about 95 of 100 such surveys, a range holds the truth."),
+        (
+            (ItemKind.SHARE,),
+            "Each range by itself holds the truth in about 95 of 100 such surveys; of 100 ranges, about 5 miss it.",
+        ),
         # A choice has no range, and that of a number of people is about something else.
-        ((ItemKind.SHARE, ItemKind.MOST_COMMON, ItemKind.COUNT), "In about 95 of 100 such surveys"),
-        ((ItemKind.SHARE, ItemKind.MEAN), "In about 50 to 95 of 100 such surveys"),
-        ((ItemKind.COUNT,), "In about 50 of 100 such releases, a range holds the number without noise."),
-        ((ItemKind.COUNT, ItemKind.MOST_COMMON), "In about 50 of 100 such releases"),
+        (
+            (ItemKind.SHARE, ItemKind.MOST_COMMON, ItemKind.COUNT),
+            "Each range by itself holds the truth in about 95 of 100 such surveys; of 100 ranges, about 5 miss it.",
+        ),
+        (
+            (ItemKind.SHARE, ItemKind.MEAN),
+            "Each range by itself holds the truth in about 50 to 95 of 100 such surveys; "
+            "of 100 ranges, about 5 to 50 miss it.",
+        ),
+        (
+            (ItemKind.COUNT,),
+            "Each range by itself holds the number without noise in about 50 of 100 such releases; "
+            "of 100 ranges, about 50 miss it.",
+        ),
+        (
+            (ItemKind.COUNT, ItemKind.MOST_COMMON),
+            "Each range by itself holds the number without noise in about 50 of 100 such releases; "
+            "of 100 ranges, about 50 miss it.",
+        ),
         ((ItemKind.MOST_COMMON,), ""),
     ],
 )

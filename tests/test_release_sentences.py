@@ -25,7 +25,10 @@ from server.reports.report_words import ReportWords
 from tests.support import sample_ledger
 
 OPEN = "Chance leaves more than half of what is possible open."
-SURE = "In about 95 of 100 such releases, a range holds the number without noise."
+SURE = (
+    "Each range by itself holds the number without noise in about 95 of 100 such releases; "
+    "of 100 ranges, about 5 miss it."
+)
 BEYOND = "The noise took it beyond what is possible."
 
 
@@ -98,7 +101,7 @@ def test_answers_that_came_out_above_are_not_held_against_others_that_were_not_c
         (
             Item(ItemKind.SHARE, ("copied",), option="yes"),
             Figure("share", (("copied", "yes"),), 0.28, 0.02, 0.24, 0.33),
-            "In about 90 of 100 such surveys, a range holds the truth.",
+            "Each range by itself holds the truth in about 90 of 100 such surveys; of 100 ranges, about 10 miss it.",
         ),
         (Item(ItemKind.MOST_COMMON, ("copied",)), Figure("most_common", (("copied", "yes"),), None), ""),
     ],

@@ -296,6 +296,27 @@ def test_the_error_that_is_wanted_is_reached_by_the_smallest_loss(survey: tuple[
     with pytest.raises(InputError) as impossible:
         releases.divide(plan, shape)
     assert problem(impossible)[:2] == (422, "items[0].error")
+    # Whoever types what is named as the least is not refused again.
+    least = str(impossible.value.problems[0].values["limit"])
+    again = {"format": 1, "items": [{**hopeless, "error": least}], "division": "errors", "people": 500}
+    assert releases.divide(parse_plan(again), shape).items[0].epsilon is not None
+
+
+@pytest.mark.parametrize(
+    ("item", "most"),
+    [
+        (SHARE, "1"),
+        ({"kind": "count"}, "1000000000"),
+        ({"kind": "mean", "question": "cups"}, "1000000000000000000000000"),
+    ],
+)
+def test_an_error_is_at_most_what_could_be_in_its_own_unit(item: dict[str, Any], most: str) -> None:
+    taken = parse_plan({"format": 1, "items": [{**item, "error": most}], "division": "errors"})
+    assert taken.items[0].error == Decimal(most)
+    with pytest.raises(InputError) as error:
+        parse_plan({"format": 1, "items": [{**item, "error": f"{most}1"}], "division": "errors"})
+    told = f"must be more than 0 and at most {most}; it is {most}1"
+    assert problem(error) == (422, "items[0].error", told)
 
 
 def test_what_the_whole_budget_could_not_pay_for_is_refused_before(survey: tuple[str, Published]) -> None:

@@ -1,10 +1,12 @@
 """What the commands that explain an answer share: their options, and how they print what they found."""
 
+import math
+
 import click
 
 from server.cli.common import print_table
 from server.output.formatting import level
-from server.reports.explaining import ExplainedAnswer, explanation_lines
+from server.reports.explaining import ExplainedAnswer, explanation_lines, write_p
 
 EXPLAIN = click.option(
     "--explain",
@@ -30,8 +32,8 @@ def print_explanation(explained: ExplainedAnswer) -> None:
     average = "on average, levels" if explained.model == "cumulative" else "on average, points"
     print_table(["by", "", f"{what}, with {level(found.confidence, 'en')}% interval", average, "p"], rows)
     test = found.test
-    click.echo(
-        f"All together: chi-squared {test.statistic:.2f} on {test.degrees_of_freedom}, p = {test.p_value:.3f}."
-    )
+    if not math.isnan(test.p_value):
+        written = write_p(test.p_value)
+        click.echo(f"All together: chi-squared {test.statistic:.2f} on {test.degrees_of_freedom}, {written}.")
     for note in notes:
         click.echo(note)

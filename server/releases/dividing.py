@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from decimal import ROUND_DOWN, Decimal
+from decimal import ROUND_CEILING, ROUND_DOWN, Decimal
 
 from server.inputs import N_, refuse
 from server.privacy.estimators.limits import normal_quantile
@@ -123,8 +123,14 @@ def _find_loss(query: Query, item: Item, plan: ReleasePlan, shape: Shape, field:
     best = error(high)
     if best > item.error:
         template = N_("must be at least %(limit)s, the error with the largest loss; it is %(value)s")
-        raise refuse(422, f"{field}.error", template, limit=f"{best:.3g}", value=format_decimal(item.error))
+        raise refuse(422, f"{field}.error", template, limit=_round_up(best), value=format_decimal(item.error))
     return Decimal(repr(epsilon_for_error(error, float(item.error), low, high)))
+
+
+def _round_up(number: float) -> str:
+    """With three digits, and no less than it is: whoever types it is not refused again."""
+    exact = Decimal(number)
+    return format_decimal(exact.quantize(Decimal(1).scaleb(exact.adjusted() - 2), ROUND_CEILING))
 
 
 def _people(plan: ReleasePlan, shape: Shape) -> int | None:

@@ -86,7 +86,9 @@ class _PowerReader:
         measured = self.choose("measured", MEASURED)
         answers = self.whole("answers", 2, 50) if measured == "answer" else 2
         low, high = (
-            (self.number(end, -1e9, 1e9) for end in ("low", "high")) if measured == "number" else (0, 100)
+            (self.number(end, -(10**9), 10**9) for end in ("low", "high"))
+            if measured == "number"
+            else (0, 100)
         )
         if not self.problems and low >= high:
             self.refuse("high", N_("must be above the lowest number, %(limit)s"), limit=low)

@@ -112,6 +112,19 @@ def state_in_percent(problem: Problem) -> Problem:
     return Problem(problem.field, problem.template, values)
 
 
+def state_in_points(problem: Problem) -> Problem:
+    """A problem of a share's error, in points of a hundred: its limits and its value."""
+    values = {name: _write_points(value) for name, value in problem.values.items()}
+    return Problem(problem.field, problem.template, values)
+
+
+def _write_points(value: object) -> object:
+    percent = _write_percent(value)
+    if percent is value:
+        return value
+    return gettext("%(points)s points", points=str(percent).removesuffix(" %"))
+
+
 def _write_percent(value: object) -> object:
     # What the form did not take for a number was not divided by a hundred, and is told as it was typed.
     number = number_or_text(value) if isinstance(value, str) else ""

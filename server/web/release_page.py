@@ -26,7 +26,7 @@ from server.reports.report_words import ReportWords
 from server.store.models import Survey
 from server.study import surveys
 from server.study.definitions import Question
-from server.web.problem_texts import describe, state_in_percent
+from server.web.problem_texts import describe, state_in_percent, state_in_points
 
 FEW = 3
 """So many questions, or things in a plan, are shown as they are; where there are more, each is folded to a line."""
@@ -118,7 +118,7 @@ class ReleasePage:
     def told(self) -> list[tuple[str, str, str | None]]:
         """Each problem: what its field is called, what is wrong, and the id on this page where it can be mended."""
         return [
-            (*describe(state_in_percent(problem)), self._place(problem.field)) for problem in self.problems
+            (*describe(self._state_in_unit(problem)), self._place(problem.field)) for problem in self.problems
         ]
 
     @cached_property
@@ -130,6 +130,13 @@ class ReleasePage:
     def first_wrong(self) -> str | None:
         """The id of the first that is wrong, where the focus goes; None where nothing on the page is."""
         return next((place for _field, _message, place in self.told if place), None)
+
+    def _state_in_unit(self, problem: Problem) -> Problem:
+        """With its limits and its value in the unit in which its field is typed."""
+        field, items = _ITEM.fullmatch(problem.field), list(self.typed.items.values())
+        if field is not None and field[2] == "error" and int(field[1]) < len(items):
+            return state_in_points(problem) if plan_forms.in_percent(items[int(field[1])]) else problem
+        return state_in_percent(problem)
 
     def _place(self, field: str) -> str | None:
         item = _ITEM.fullmatch(field)

@@ -130,7 +130,7 @@ def tell_a_newspaper(person: Newcomer) -> None:
     said = person.read(re.compile(r"“Yes” is true of \d+ to \d+ of 100\. Best guess: \d+\.")).inner_text()
     person.press("Copy the sentence")
     person.read(re.compile("^Copied$"))
-    sure = "In about 95 of 100 such surveys, a range holds the truth."
+    sure = "Each range by itself holds the truth in about 95 of 100 such surveys; of 100 ranges, about 5 miss it."
     assert person.page.evaluate("navigator.clipboard.readText()") == f"{said} {sure}"
 
 

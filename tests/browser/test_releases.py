@@ -162,8 +162,15 @@ def test_a_copied_sentence_says_how_sure_it_is(open_page: Opener, served: factor
         releases.make(session, found, parse_plan(plan), None)
     home = f"/manage/surveys/{survey.slug}"
     for address, said in (
-        ("releases/1", "In about 95 of 100 such releases, a range holds the number without noise."),
-        ("results", "In about 95 of 100 such surveys, a range holds the truth."),
+        (
+            "releases/1",
+            "Each range by itself holds the number without noise in about 95 of 100 such releases; "
+            "of 100 ranges, about 5 miss it.",
+        ),
+        (
+            "results",
+            "Each range by itself holds the truth in about 95 of 100 such surveys; of 100 ranges, about 5 miss it.",
+        ),
     ):
         page.goto(f"{home}/{address}")
         sentence = page.locator(".found").first.inner_text()

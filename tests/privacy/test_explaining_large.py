@@ -18,7 +18,7 @@ from server.privacy.estimators.average_effects import EffectSetting
 from server.privacy.estimators.climbing import climb
 from server.privacy.estimators.explained_effects import Explanation
 from server.privacy.estimators.explaining import Predictor, explain
-from server.privacy.estimators.latent_likelihood import Height, LatentData
+from server.privacy.estimators.latent_likelihood import Height, LatentData, evaluate_latent, evaluate_open
 from server.privacy.estimators.profiles import HigherError, find_limit
 from tests.support.scale import scaled
 
@@ -83,6 +83,37 @@ def test_an_odds_ratio_that_no_number_holds_is_infinite() -> None:
     assert effect.coefficient > 2000
     assert effect.odds_ratio == math.inf
     assert effect.odds_ratio_interval == (math.inf, math.inf)
+
+
+def list_people(people: int, note: Callable[[], None]) -> LatentData:
+    """One row each: two numbers and a group, in one half of which nobody is a true yes, so that its ratio is open."""
+    rng = np.random.default_rng(1)
+    numbers, half = rng.normal(size=(people, 2)), (rng.random(people) < 0.5).astype(float)
+    truth = rng.random(people) < half / (1 + np.exp(1 - numbers @ [0.5, -0.3]))
+    report = (rng.random(people) < np.where(truth, 0.75, 0.25)).astype(np.int64)
+    known = np.column_stack([np.ones(people), numbers, half])
+    chances = coin_flip(0.25).matrix[:, report].T
+    return LatentData(np.ones(people), known, chances, np.ones((people, 1)), np.zeros((1, 0)), note)
+
+
+def test_an_open_interval_takes_little_more_work_than_two_maxima() -> None:
+    """Each place is looked at from where the curvature leads: from where the last one was it takes 235."""
+    done, note = count_work()
+    sides = tuple(
+        (EffectSetting(True, (k,), (0.0,), True), EffectSetting(True, (k,), (1.0,), True)) for k in (1, 2, 3)
+    )
+    found = explain(list_people(16_000, note), [Predictor((k,), (sides[k - 1],)) for k in (1, 2, 3)])
+    assert found.prior
+    assert found.effects[2][0].open
+    assert len(done) < 200
+
+
+def test_rows_without_other_answers_are_evaluated_as_those_with_them() -> None:
+    data, theta = list_people(4000, lambda: None), np.array([-9.0, 0.4, -0.3, 8.5])
+    short, long = evaluate_latent(data, theta), evaluate_open(data, theta, slice(None), scores=False)
+    assert short.value == pytest.approx(long.value, rel=1e-13)
+    np.testing.assert_allclose(short.gradient, long.gradient, rtol=1e-11, atol=1e-9)
+    np.testing.assert_allclose(short.information, long.information, rtol=1e-11, atol=1e-9)
 
 
 @pytest.mark.scaled

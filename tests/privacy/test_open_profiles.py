@@ -5,6 +5,7 @@ twin takes the limits of the likelihood with the weak prior, which has an end on
 """
 
 import math
+from collections.abc import Sequence
 from functools import cache
 
 import numpy as np
@@ -14,8 +15,11 @@ from scipy import stats
 from scipy.special import expit, logit, xlogy
 
 from server.privacy.designs import coin_flip
+from server.privacy.estimators.average_effects import EffectSetting
 from server.privacy.estimators.climbing import add_prior, climb
-from server.privacy.estimators.explained_effects import ExplainedEffect
+from server.privacy.estimators.explained_effects import ExplainedEffect, Explanation
+from server.privacy.estimators.explaining import Predictor, explain
+from server.privacy.estimators.latent_likelihood import LatentData
 from server.privacy.estimators.profiles import find_limit
 from server.privacy.estimators.starting import find_start
 from tests.privacy.test_explaining import groups, list_groups
@@ -89,6 +93,69 @@ def test_a_limit_is_where_the_reports_alone_lose_the_quantile_or_with_the_prior(
     assert own == pytest.approx(QUANTILE, abs=0.01) or (
         own > QUANTILE and low == pytest.approx(trust_prior(people, first, second)[0], abs=0.01)
     )
+
+
+COUNTED = ((0.0, 0.0, 150), (0.0, 1.0, 6), (1.0, 0.0, 20), (1.0, 1.0, 150))
+
+
+def list_cells(yes: Sequence[int]) -> LatentData:
+    """Of so many people with either value of two known predictors, so many report yes."""
+    rows = [
+        (count, (1.0, first, second), COIN.matrix[:, report])
+        for (first, second, people), own in zip(COUNTED, yes, strict=True)
+        for report, count in enumerate((people - own, own))
+    ]
+    counts, known, outcome = (np.array(column, dtype=np.float64) for column in zip(*rows, strict=True))
+    return LatentData(counts, known, outcome, np.ones((len(rows), 1)), np.zeros((1, 0)))
+
+
+def explain_cells(yes: Sequence[int]) -> Explanation:
+    sides = [
+        (EffectSetting(True, (place,), (0.0,)), EffectSetting(True, (place,), (1.0,))) for place in (1, 2)
+    ]
+    return explain(list_cells(yes), [Predictor((place,), (sides[place - 1],)) for place in (1, 2)])
+
+
+def weigh_by_prior(data: LatentData, place: int) -> float:
+    """The broken twin: the p value of the likelihood with the prior."""
+    weak, free = add_prior(data), np.arange(data.parameters) != place
+    top = climb(weak, find_start(data))
+    without = climb(weak, np.where(free, top.theta, 0.0), free)
+    return float(stats.chi2.sf(2 * (top.value - without.value), 1))
+
+
+def test_a_p_value_is_below_5_percent_where_the_interval_leaves_out_1() -> None:
+    """Of numbers that chance gave, near and far from a limit; the twin's is below beside an interval that holds 1."""
+    disagreed = 0
+    for yes in ([17, 3, 16, 129], [16, 2, 16, 135], [10, 2, 16, 141], [12, 1, 15, 134], [14, 0, 14, 136]):
+        found = explain_cells(yes)
+        low, high = found.effects[1][0].interval
+        assert found.effects[1][0].open
+        assert (found.tests[1].p_value < 0.05) == (not low <= 0 <= high)
+        disagreed += (weigh_by_prior(list_cells(yes), 2) < 0.05) != (not low <= 0 <= high)
+    assert disagreed
+
+
+def test_a_p_value_is_that_of_these_reports_where_they_set_no_end() -> None:
+    """By the likelihood that is written down here, whose supremum is at no odds ratio that is a number."""
+    found = groups({0.0: (20, 4), 1.0: (3, 21)}, COIN).test
+    own = lose(24, 4, 21, 0.0)
+    assert found.statistic <= own**2 + 1e-3
+    assert found.statistic == pytest.approx(own**2, rel=0.2)
+
+
+@pytest.mark.parametrize("share", [0.1, 0.3])
+def test_a_test_at_5_percent_errs_at_most_so_often(share: float) -> None:
+    """Two groups of 15 with the same share, every outcome enumerated; three times as much, the twin, errs more."""
+    people = 15
+    chance = stats.binom.pmf(np.arange(people + 1), people, _IF_NO + share * (_IF_YES - _IF_NO))
+    statistics = np.zeros((people + 1, people + 1))
+    for first, second in zip(*np.nonzero(np.outer(chance, chance) > 1e-6), strict=True):
+        tables = {0.0: (people - first, first), 1.0: (people - second, second)}
+        statistics[first, second] = groups(tables, COIN).test.statistic
+    likely = np.outer(chance, chance)
+    assert likely[statistics > QUANTILE**2].sum() <= 0.05
+    assert likely[3 * statistics > QUANTILE**2].sum() > 0.05
 
 
 def test_a_ratio_that_may_be_nothing_is_open_below() -> None:

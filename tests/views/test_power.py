@@ -76,6 +76,11 @@ def test_a_fixed_share_as_it_is_typed_elsewhere(signed_in: FlaskClient) -> None:
             "Strength gamma of the other groups",
             "must be a number from 0.01 to 0.49; it is 0",
         ),
+        (
+            "true_share=1&other=2&measured=number&low=0&high=2000000000",
+            "Highest number",
+            "must be a number from -1000000000 to 1000000000; it is 2000000000",
+        ),
         ("alpha=nan", "Chance of a false alarm, in percent", "must be a number from 0.01 to 50; it is nan"),
     ],
 )

@@ -373,6 +373,23 @@ def test_a_share_is_taken_with_its_sign(builder: Builder) -> None:
     assert [json.loads(item)["share"] for item in added] == ["0.125"]
 
 
+def test_an_error_of_a_share_is_refused_in_the_points_it_is_typed_in(builder: Builder) -> None:
+    """That of people stays in people."""
+    builder.tick(COUNT, share("q1")).type(division="errors", people="1000")
+    of_count, of_share = (f"amount {key(item)}" for item in (COUNT, share("q1")))
+    for typed, told in (
+        ("500", "must be more than 0 points and at most 100 points; it is 500 points"),
+        ("0 %", "must be more than 0 points and at most 100 points; it is 0 points"),
+        ("five", "must be more than 0 points and at most 100 points; it is five"),
+    ):
+        said = words(builder.type({of_count: "14", of_share: typed}).press().answer.text)
+        assert builder.answer.status_code == 422
+        assert told in said
+    assert builder.type({of_share: "5"}).press().answer.status_code == 200
+    said = words(builder.type({of_count: "2000000000"}).press().answer.text)
+    assert "must be more than 0 and at most 1000000000; it is 2000000000" in said
+
+
 def test_what_is_asked_of_a_stratum_stays_chosen_where_none_was_named(
     builder: Builder, database_url: str, asked: Published
 ) -> None:

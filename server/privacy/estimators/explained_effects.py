@@ -69,11 +69,12 @@ class Explanation:
     effects : tuple of tuple of ExplainedEffect
         Of each predictor, one for each of its columns.
     tests : tuple of LikelihoodRatioTest
-        Of each predictor, against the model without it.
+        Of each predictor, against the model without it; with a prior, the one with it or without it that says less.
     test : LikelihoodRatioTest
         Of all together.
     parallel : LikelihoodRatioTest or None
-        Of an ordered outcome: whether predictors do the same at each step from a level to the next.
+        Of an ordered outcome: whether predictors do the same at each step from a level to the next; None where the
+        reports alone do not tell.
     """
 
     n: float

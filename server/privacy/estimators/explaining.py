@@ -3,10 +3,10 @@
 Where the likelihood of the reports has a maximum, and the profile of every coefficient two ends, it alone is used. Else
 (some group reports "yes" less often than the coins alone would, a predictor tells the reports apart, few responded) a
 weak prior is added to it, and the result says so; an interval then goes as far as with the prior or without it, the
-farther of both, and has no end where the reports alone set none. Where an interval holds 1 and is a hundred times as
-high as low, the responses do not tell. Rows that were drawn unevenly vary by how they were drawn: intervals and tests
-are then those of the likelihood, as much wider as that makes the coefficients vary (Rao and Scott 1984; Lumley and
-Scott 2014).
+farther of both, and has no end where the reports alone set none; a p value is the larger of both. Where an interval
+holds 1 and is a hundred times as high as low, the responses do not tell. Rows that were drawn unevenly vary by how they
+were drawn: intervals and tests are then those of the likelihood, as much wider as that makes the coefficients vary (Rao
+and Scott 1984; Lumley and Scott 2014).
 
 References
 ----------
@@ -82,7 +82,7 @@ def explain(
             f"{MOST_PARAMETERS} coefficients in all; they have {len(data.dummies)} and {data.parameters}"
         )
     # Column by column: each is multiplied by numbers of rows many times, and read from one end to the other.
-    data = replace(data, known=np.asfortranarray(data.known))
+    data = replace(data, known=np.asfortranarray(data.known), outcome=np.asfortranarray(data.outcome))
     _refuse_repeated(data)
     plain = add_ridge(data)
     start = find_start(data)
@@ -145,7 +145,7 @@ class _Fit:
             tests=tests,
             test=tests[0] if len(tests) == 1 else self._compare(top, spread, every),
             confidence=self.confidence,
-            parallel=compare_slopes(self.data, top.theta, self.sample),
+            parallel=self._compare_steps(top),
         )
 
     def _measure(
@@ -181,6 +181,14 @@ class _Fit:
             average_error / unit,
         )
 
+    def _compare_steps(self, top: Height) -> LikelihoodRatioTest | None:
+        """Where the reports alone have a maximum; with a prior too, the test is at that one."""
+        if self.alone is not None:
+            top = self.alone.top
+            if not _is_finite(self.data, top):
+                return None
+        return compare_slopes(self.data, top.theta, self.sample)
+
     def _compare(self, top: Height, spread: CoefficientSpread, columns: Sequence[int]) -> LikelihoodRatioTest:
         """Against the model without these coefficients."""
         free: NDArray[np.bool_] = np.ones(top.theta.size, dtype=np.bool_)
@@ -188,4 +196,7 @@ class _Fit:
         without = climb(self.add(self.data), np.where(free, top.theta, 0.0), free)
         if is_higher(without, top):
             raise HigherError(without.theta)
-        return spread.weigh(max(2 * (top.value - without.value), 0.0), columns)
+        lost = max(2 * (top.value - without.value), 0.0)
+        if self.alone is not None:
+            lost = min(lost, self.alone.lose(without.theta, free))
+        return spread.weigh(lost, columns)

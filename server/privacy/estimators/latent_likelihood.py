@@ -33,6 +33,7 @@ from server.privacy.estimators.outcome_levels import (
     slope_levels,
 )
 from server.privacy.estimators.regression_data import blocks
+from server.privacy.estimators.two_level_likelihood import evaluate_two_levels
 
 Floats = NDArray[np.float64]
 
@@ -135,7 +136,11 @@ def evaluate_latent(data: LatentData, theta: Floats) -> Height:
     # Few columns and no other answer: larger blocks, as most of the time would go into beginning with each.
     columns = max(data.known.shape[1], 4 * len(data.dummies) * (data.levels - 1))
     rows = blocks(len(data.counts), columns)
-    parts = [evaluate_open(data, theta, block, scores=False) for block in rows]
+    alone = data.levels == 2 and len(data.dummies) == 1
+    parts = [
+        _evaluate_alone(data, theta, block) if alone else evaluate_open(data, theta, block, scores=False)
+        for block in rows
+    ]
     value, gradient = sum(part.value for part in parts), np.sum([part.gradient for part in parts], axis=0)
     information = np.sum([part.information for part in parts], axis=0)
     if data.levels == 2:
@@ -145,6 +150,13 @@ def evaluate_latent(data: LatentData, theta: Floats) -> Height:
     intercepts = gradient[: (data.levels - 1) * data.columns].reshape(data.levels - 1, -1)[:, 0]
     add_curvature(data.model, theta, intercepts, closed, data.levels, data.columns)
     return Height(theta, value, turn.T @ gradient, closed)
+
+
+def _evaluate_alone(data: LatentData, theta: Floats, block: slice) -> OpenHeight:
+    """Of two levels and no other answer, where nothing else is to be added up."""
+    data.on_step()
+    found = evaluate_two_levels(data.counts[block], data.known[block], data.outcome[block], theta)
+    return OpenHeight(*found, np.zeros((0, 0)))
 
 
 def turn_to_model(data: LatentData, theta: Floats) -> Floats:

@@ -1,11 +1,17 @@
-"""Limits beyond those that a weak prior sets: as far as the likelihood of the reports alone goes, or without an end."""
+"""What reports alone say where a weak prior was added: limits beyond those that it sets, and what a test loses.
+
+A likelihood that rises without end has a supremum all the same, which its ridge stops just short of.
+"""
 
 import math
 from collections.abc import Sequence
 
+import numpy as np
+from numpy.typing import NDArray
+
 from server.privacy.estimators.climbing import Objective, climb
 from server.privacy.estimators.latent_likelihood import Floats, Height
-from server.privacy.estimators.profiles import HigherError, find_limit
+from server.privacy.estimators.profiles import HigherError, find_limit, is_higher
 
 _MOST_MAXIMA = 5
 
@@ -15,7 +21,7 @@ class OpenProfile:
 
     def __init__(self, objective: Objective, starts: Sequence[Floats]) -> None:
         self._objective = objective
-        self._top = max((climb(objective, start) for start in starts), key=lambda found: found.value)
+        self.top = max((climb(objective, start) for start in starts), key=lambda found: found.value)
 
     def widen(self, limit: float, near: Height, place: int, step: float, lost: float) -> float:
         """A limit that a prior set, or the one farther out on the side of `step` that these reports alone set.
@@ -24,11 +30,18 @@ class OpenProfile:
         """
         if math.isinf(limit):
             return limit
-        begin = near.theta.copy()
-        begin[place] = limit
         for _ in range(_MOST_MAXIMA):
             try:
-                return find_limit(self._objective, self._top, place, step, lost, begin)
+                return find_limit(self._objective, self.top, place, step, lost, (limit, near))
             except HigherError as higher:
-                self._top = climb(self._objective, higher.theta)
+                self.top = climb(self._objective, higher.theta)
         return math.copysign(math.inf, step)
+
+    def lose(self, near: Floats, free: NDArray[np.bool_]) -> float:
+        """Twice the log-likelihood that is lost where only `free` coefficients are not 0; `near` is where to begin."""
+        found = climb(self._objective, near, free)
+        for _ in range(_MOST_MAXIMA):
+            if not is_higher(found, self.top):
+                break
+            self.top = climb(self._objective, found.theta)
+        return max(2 * (self.top.value - found.value), 0.0)

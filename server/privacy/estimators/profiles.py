@@ -12,6 +12,8 @@ FARTHEST = 25.0
 """How far from the estimate a limit is looked for: beyond it, a share differs from 0 or 1 by less than 1e-10."""
 _CLOSE = 1e-3
 """Of the root of twice the loss of log-likelihood: a limit is then right to three digits."""
+_STEEP = 10.0
+"""An information from which on the curvature says where the others go."""
 _BETTER, _MOST_BETTER, _ROUNDED = 1e-6, 1e-3, 1e-10
 
 
@@ -33,21 +35,38 @@ class HigherError(Exception):
         super().__init__("the likelihood has a higher maximum")
 
 
+def move_along(near: Height, place: int, at: float) -> Floats:
+    """Where the others fit a coefficient that is `at`, by the curvature nearby: most of the way to where they do."""
+    start, others = near.theta.copy(), np.arange(near.theta.size) != place
+    curved = near.information[np.ix_(others, others)]
+    if curved.size and float(np.linalg.eigvalsh(curved)[0]) > _STEEP:
+        towards = np.linalg.solve(curved, near.information[others, place])
+        start[others] -= towards * (at - near.theta[place])
+    start[place] = at
+    return start
+
+
 @dataclass(frozen=True, eq=False)
 class _Looked:
     """The root of twice what is lost where the coefficient is `at`, and the others as they fit it."""
 
     at: float
     lost: float
-    theta: Floats
+    height: Height
 
 
 def find_limit(
-    objective: Objective, top: Height, place: int, step: float, quantile: float, begin: Floats | None = None
+    objective: Objective,
+    top: Height,
+    place: int,
+    step: float,
+    quantile: float,
+    begin: tuple[float, Height] | None = None,
 ) -> float:
     """A limit of the coefficient at `place`, on the side of `step`; infinite where there is none.
 
-    Looked for from the maximum on, or from where it is to begin: then what it is there, if as much is lost already.
+    Looked for from the maximum on, or from where it is to `begin`, with a height nearby: then what it is there, if as
+    much is lost already.
 
     Raises
     ------
@@ -57,30 +76,28 @@ def find_limit(
     free = np.ones(top.theta.size, dtype=np.bool_)
     free[place] = False
 
-    def look(at: float, near: Floats) -> _Looked:
-        start = near.copy()
-        start[place] = at
-        found = climb(objective, start, free)
+    def look(at: float, near: Height) -> _Looked:
+        found = climb(objective, move_along(near, place, at), free)
         if is_higher(found, top):
             raise HigherError(found.theta)
-        return _Looked(at, math.sqrt(max(2 * (top.value - found.value), 0.0)), found.theta)
+        return _Looked(at, math.sqrt(max(2 * (top.value - found.value), 0.0)), found)
 
-    inner = _Looked(float(top.theta[place]), 0.0, top.theta)
+    inner = _Looked(float(top.theta[place]), 0.0, top)
     if begin is not None:
-        inner = look(float(begin[place]), begin)
+        inner = look(*begin)
         if inner.lost >= quantile:
             return inner.at
     first = inner.at
-    outer = look(first + step, inner.theta)
+    outer = look(first + step, inner.height)
     while outer.lost < quantile:
         # Of the step: where it was taken to is rounded, and may lie just before the farthest.
         if abs(step) >= FARTHEST:
             return math.copysign(math.inf, step)
         inner, step = outer, math.copysign(min(1.6 * abs(step), FARTHEST), step)
-        outer = look(first + step, inner.theta)
+        outer = look(first + step, inner.height)
     while outer.lost - quantile > _CLOSE and abs(outer.at - inner.at) > 1e-7:
         part = (quantile - inner.lost) / (outer.lost - inner.lost)
-        middle = look(inner.at + (outer.at - inner.at) * min(max(part, 0.1), 0.9), inner.theta)
+        middle = look(inner.at + (outer.at - inner.at) * min(max(part, 0.1), 0.9), inner.height)
         if abs(middle.lost - quantile) <= _CLOSE:
             return middle.at
         inner, outer = (middle, outer) if middle.lost < quantile else (inner, middle)

@@ -25,6 +25,7 @@ from server.releases.plans.plan_reader import (
     item_json,
     noises,
     parse_item,
+    unit_of_error,
 )
 
 ASKED = tuple(
@@ -110,7 +111,7 @@ class Typed:
 
 def in_percent(item: Item) -> bool:
     """Whether the error of an item is one of shares, which people type in percent."""
-    return KINDS[item.kind].unit == "share" and not item.by_stratum
+    return unit_of_error(item.kind, {"by_stratum": item.by_stratum}) == "share"
 
 
 def key_of(item: Item) -> str:

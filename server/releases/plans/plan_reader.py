@@ -180,6 +180,22 @@ def _decimals(
     )
 
 
+_MOST_PEOPLE = Decimal(10**9)
+_MOST_ERROR = {
+    "share": Decimal(1),
+    "people": _MOST_PEOPLE,
+    "value": _MOST_PEOPLE * LARGEST_NUMBER,
+    "value squared": LARGEST_NUMBER**2,
+}
+"""By the unit of an error, more than any could be: all of them, everybody, or the largest sum or spread of numbers."""
+
+
+def unit_of_error(kind: ItemKind, asked: Mapping[str, Any]) -> str:
+    """What the error of an item is of; of a table by strata, of numbers of people."""
+    unit = KINDS[kind].unit
+    return "people" if unit == "share" and asked.get("by_stratum") else unit
+
+
 def _item(document: Mapping[str, Any], field: str) -> Item:
     kind = ItemKind(document["kind"])
     questions = document.get("questions", [document["question"]] if "question" in document else [])
@@ -201,7 +217,9 @@ def _item(document: Mapping[str, Any], field: str) -> Item:
         breaks=_decimals(document, "breaks", field, (-LARGEST_NUMBER, LARGEST_NUMBER)),
         levels=_decimals(document, "levels", field, (Decimal("0.0001"), Decimal("0.9999"))),
         weight=_decimal(document, "weight", field, (Decimal("0.001"), Decimal(1000))),
-        error=_decimal(document, "error", field, (Decimal(0), Decimal(10**9)), above=True),
+        error=_decimal(
+            document, "error", field, (Decimal(0), _MOST_ERROR[unit_of_error(kind, document)]), above=True
+        ),
         epsilon=_decimal(document, "epsilon", field, (LEAST_EPSILON, MOST_EPSILON)),
         delta=_decimal(document, "delta", field, (Decimal(0), MOST_DELTA)) or Decimal(0),
         anew=document.get("anew", False),

@@ -102,14 +102,14 @@ def _describe_protection(words: ReportWords, report: Report) -> Section:
 
 def _describe_sureness(words: ReportWords, report: Report) -> Section:
     _ = words.gettext
-    confidence = words.level(report.confidence)
     blocks = (
         _(
-            "In about %(confidence)s of 100 surveys made like this one a range holds the number that it is about, if "
-            "the respondents were drawn at random. It allows for chance in who was asked, and for the coins; not for "
-            "those who did not answer, nor for answers that are not true. It is made for one look, at a moment "
-            "fixed beforehand, and stands by itself: the more ranges, the more may miss.",
-            confidence=confidence,
+            "Each range by itself holds the number that it is about in about %(confidence)s of 100 surveys made like "
+            "this one, if the respondents were drawn at random; of 100 ranges, about %(missed)s miss it. It allows for "
+            "chance in who was asked, and for the coins; not for those who did not answer, nor for answers that are "
+            "not true. It is made for one look, at a moment fixed beforehand.",
+            confidence=words.level(report.confidence),
+            missed=words.level(1 - report.confidence),
         ),
         _("In a figure the dot, or the end of the bar, is the best guess; the line is the range.")
         + " "

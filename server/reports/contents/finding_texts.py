@@ -170,14 +170,23 @@ def explain_sureness(words: ReportWords, entry: Released) -> str:
     """How often ranges like those of an entry hold what they are about; empty where it has none."""
     if not any(figure.low is not None and figure.low != figure.high for figure in entry.figures):
         return ""
-    confidence = words.level(entry.confidence)
     if entry.covers.of_table or entry.item.kind in (ItemKind.COUNT, ItemKind.HIERARCHY):
         return words.gettext(
-            "In about %(confidence)s of 100 such releases, a range holds the number without noise.",
-            confidence=confidence,
+            "Each range by itself holds the number without noise in about %(confidence)s of 100 such releases; of 100 "
+            "ranges, about %(missed)s miss it.",
+            confidence=words.level(entry.confidence),
+            missed=words.level(1 - entry.confidence),
         )
+    return explain_level(words, entry.confidence)
+
+
+def explain_level(words: ReportWords, confidence: float) -> str:
+    """How often ranges of one confidence hold the truth: each by itself, not all of them at once."""
     return words.gettext(
-        "In about %(confidence)s of 100 such surveys, a range holds the truth.", confidence=confidence
+        "Each range by itself holds the truth in about %(confidence)s of 100 such surveys; of 100 ranges, about "
+        "%(missed)s miss it.",
+        confidence=words.level(confidence),
+        missed=words.level(1 - confidence),
     )
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from server.output.documents import Block
 from server.releases.plans.items import ItemKind
-from server.reports.contents.finding_texts import explain_sureness
+from server.reports.contents.finding_texts import explain_level, explain_sureness
 from server.reports.contents.ledger_sections import meaning
 from server.reports.contents.methods import limits, make_paragraph
 from server.reports.public_source import Published
@@ -94,7 +94,7 @@ def describe_certainty(words: ReportWords, published: Published) -> Iterator[Blo
         yield make_paragraph(
             _(
                 "They hold three kinds of chance together: the coins, who happened to answer, and whatever noise "
-                "was added before publishing. Each range stands by itself: of many, some miss."
+                "was added before publishing."
             )
         )
     if any(entry.item.kind in _OF_PEOPLE for entry in entries):
@@ -112,11 +112,11 @@ def explain_ranges(words: ReportWords, published: Published) -> str:
         return " ".join(dict.fromkeys(explain_sureness(words, entry) for entry in ranged))
     if len(levels) > 1:
         return words.gettext(
-            "In about %(low)s to %(high)s of 100 such surveys, a range holds the truth.",
+            "Each range by itself holds the truth in about %(low)s to %(high)s of 100 such surveys; of 100 ranges, "
+            "about %(fewest)s to %(most)s miss it.",
             low=words.level(levels[0]),
             high=words.level(levels[-1]),
+            fewest=words.level(1 - levels[-1]),
+            most=words.level(1 - levels[0]),
         )
-    return words.gettext(
-        "In about %(confidence)s of 100 such surveys, a range holds the truth.",
-        confidence=words.level(levels[0]),
-    )
+    return explain_level(words, levels[0])

@@ -8,5 +8,6 @@ from server.reports.explaining.explained_texts import (
     explanation_lines,
     explanation_rows,
     say_effect,
+    write_p,
 )
 from server.reports.explaining.offered_columns import OfferedColumn, list_outcomes, list_predictors

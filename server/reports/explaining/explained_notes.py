@@ -17,6 +17,7 @@ OPEN = N_(
     "Where it says “at least” or “at most”, the responses set no other end. The odds ratio before it hangs on the "
     "prior."
 )
+LARGER = N_("A p value is the larger of two: with the prior, and by the responses alone.")
 CAUSE = N_(
     "What goes together need not be cause and effect, and what is not among the predictors may be behind it."
 )
@@ -70,6 +71,7 @@ def list_notes(
         yield translate(NUMBERS)
     if explained.explanation.prior:
         yield translate(PRIOR)
+        yield translate(LARGER)
     if any(effect.tells and effect.open for own in explained.explanation.effects for effect in own):
         yield translate(OPEN)
     if any(predictor.randomised for predictor in explained.predictors):

@@ -1,10 +1,11 @@
 """An explanation as words and as JSON. Where responses do not tell, no odds ratio is named."""
 
+import math
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from server.inputs import N_
-from server.output.formatting import finite
+from server.output.formatting import finite, p_value
 from server.privacy.estimators.explained_effects import ExplainedEffect
 from server.privacy.estimators.regression import LikelihoodRatioTest
 from server.reports.explaining.explained_answer import ExplainedAnswer, ExplainedPredictor
@@ -63,7 +64,7 @@ def explanation_lines(explained: ExplainedAnswer) -> tuple[list[list[str]], list
             name_step(explained, predictor, step),
             say_effect(explained, effect, _in_english, lambda value: f"{value:.3g}"),
             _say_average(explained, effect),
-            f"{predictor.test.p_value:.3f}",
+            _cut_letter(predictor.test.p_value),
         ]
         for predictor in explained.predictors
         for step, effect in predictor.steps
@@ -75,7 +76,18 @@ def _say_average(explained: ExplainedAnswer, effect: ExplainedEffect) -> str:
     if not effect.tells or explained.model == "linear":
         return "-"
     times, digits = (1, 2) if explained.model == "cumulative" else (100, 1)
-    return f"{times * effect.average:+.{digits}f} ± {times * effect.average_error:.{digits}f}"
+    average = f"{times * effect.average:+.{digits}f}"
+    # The error says too little at such ends: docs/privacy/regression.md has how often it covers.
+    return average if effect.open else f"{average} ± {times * effect.average_error:.{digits}f}"
+
+
+def _cut_letter(value: float) -> str:
+    return "-" if math.isnan(value) else write_p(value).removeprefix("p ").removeprefix("= ")
+
+
+def write_p(value: float) -> str:
+    """As pages do, in English and with plain spaces."""
+    return p_value(value, "en").replace("\N{NO-BREAK SPACE}", " ")
 
 
 def _in_english(template: str, **values: object) -> str:
@@ -85,7 +97,7 @@ def _in_english(template: str, **values: object) -> str:
 def _list_english_notes(explained: ExplainedAnswer) -> list[str]:
     levels = explained.outcome.levels
     first = levels[0] if levels else ""
-    return list(list_notes(explained, _in_english, first, lambda value: f"p = {value:.3f}", str))
+    return list(list_notes(explained, _in_english, first, write_p, str))
 
 
 def explanation_json(explained: ExplainedAnswer) -> dict[str, Any]:
@@ -158,7 +170,8 @@ def explanation_rows(explained: ExplainedAnswer) -> Iterator[dict[str, object]]:
                 "interval": effect.method,
             }
             if effect.tells and not numeric:
-                average = {"estimate": effect.average, "standard_error": effect.average_error}
+                error = {} if effect.open else {"standard_error": effect.average_error}
+                average = {"estimate": effect.average, **error}
                 yield {**own, "statistic": "average_effect", **average}
         yield {**by, "statistic": "likelihood_ratio_p_value", "estimate": predictor.test.p_value}
     yield {**about, "statistic": "likelihood_ratio_p_value", "estimate": found.test.p_value}
@@ -183,7 +196,7 @@ def _effect_json(explained: ExplainedAnswer, effect: ExplainedEffect) -> dict[st
         "standard_error": effect.standard_error,
         "interval": effect.method,
         "average_effect": effect.average if effect.tells else None,
-        "average_effect_error": effect.average_error,
+        "average_effect_error": None if effect.open else effect.average_error,
     }
 
 
