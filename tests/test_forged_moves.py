@@ -26,7 +26,10 @@ from tests.support import every_kind, factories, sample_releases
 
 Matrix = list[list[Fraction]]
 WHOLE = 2**32
-SAID = "Whoever had an open link could answer any number of times, and nobody can tell."
+SAID = (
+    "Whoever had an open link could answer any number of times, and nobody can tell. "
+    "Of somebody who answered twice, up to twice the ε of one response can be learned."
+)
 
 
 def invert(weights: list[list[int]]) -> Matrix:

@@ -108,7 +108,7 @@ def test_a_table_with_one_outcome_moved_is_noticed() -> None:
             (
                 "Exams",
                 "Have you copied?",
-                "Only people of 16 years or more are asked.",
+                "This survey is meant for people of 16 years or more.",
                 "Throw 2 coins, one after the other.",
                 "Throw the die once.",
                 "Spin the clip once.",

@@ -1,5 +1,6 @@
 """The public report as a page: what was found first, all else folded; a figure by itself; how answers are protected."""
 
+import html
 import re
 from dataclasses import replace
 from datetime import date
@@ -112,6 +113,7 @@ def test_the_snippet_of_a_figure_keeps_the_words_of_an_answer_in_their_quotes() 
     document = every_kind.document()
     party = next(entry for entry in document["questions"] if entry["name"] == "party")
     party["options"][0]["text"] = HOSTILE
+    document["title"] = 'The "second" survey'
     entry = sample_ledger.entry(
         1,
         Item(ItemKind.SHARE, ("party",), option="red"),
@@ -128,6 +130,8 @@ def test_the_snippet_of_a_figure_keeps_the_words_of_an_answer_in_their_quotes() 
     assert re.fullmatch(
         r'<iframe src="[^"<>]*" title="[^"<>]*" width="100%" height="\d+" loading="lazy"></iframe>', snippet
     )
+    (title,) = re.findall(r'title="([^"]*)"', snippet)
+    assert html.unescape(title).startswith('Figure of the survey “The "second" survey”: ')
 
 
 def test_a_figure_by_itself_has_its_sentence_and_a_way_to_the_report() -> None:

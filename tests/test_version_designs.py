@@ -102,11 +102,11 @@ def test_the_paragraph_for_an_article_has_the_losses_of_every_version(database_u
         (methods,) = (text for text in paragraphs(document) if "local differential privacy" in text)
         first = (
             "Version 1: a coin flip, γ = 0.25, ε = 1.10 (kept, words); a coin flip, γ = 0.2, ε = 0.85 (same); a coin "
-            "flip, γ = 0.1, ε = 0.41 (gone); all questions together have ε = 3.45 for one respondent."
+            "flip, γ = 0.1, ε = 0.41 (gone); all questions together have ε = 3.45 for one response."
         )
         second = (
             "Version 2: a coin flip, γ = 0.1, ε = 0.41 (kept); a coin flip, γ = 0.25, ε = 1.10 (words); a coin flip, "
-            "γ = 0.2, ε = 0.85 (same); all questions together have ε = 2.36 for one respondent."
+            "γ = 0.2, ε = 0.85 (same); all questions together have ε = 2.36 for one response."
         )
         assert f"{first} {second}" in methods
     assert "80 responses to versions 1, 2 of the questionnaire are analysed." in next(
@@ -135,10 +135,10 @@ def test_programs_and_the_page_state_the_most_that_anybody_lost(
         assert float(row["epsilon"]) == found[row["question"]]["epsilon"]
 
     page = signed_in.get(f"{home}/results", headers={"Accept-Language": "en"}).text
-    assert "each respondent at most ε = 3.45" in page
+    assert "each response at most ε = 3.45" in page
     assert "Gone?" in page
     alone = signed_in.get(f"{home}/results?version=2", headers={"Accept-Language": "en"}).text
-    assert "each respondent ε = 2.36" in alone
+    assert "each response ε = 2.36" in alone
     assert "Gone?" not in alone
 
 
@@ -154,7 +154,7 @@ def test_versions_with_the_same_coins_are_told_once(database_url: str) -> None:
         assert len(table(document, "designs").columns) == 4
         assert len(table(document, "designs").rows) == 4
         (methods,) = (text for text in paragraphs(document) if "local differential privacy" in text)
-        assert "All questions together have ε = 2.36 for one respondent." in methods
+        assert "All questions together have ε = 2.36 for one response." in methods
 
 
 def test_another_title_is_no_other_coin() -> None:

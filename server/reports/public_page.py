@@ -66,11 +66,11 @@ class Addresses:
         """Where a figure is by itself."""
         return self.figures.replace("{name}", finding.name)
 
-    def snippet(self, shown: "ShownFinding") -> str:
-        """What another page shows it with. An answer's own words stay inside their quotes."""
+    def snippet(self, shown: "ShownFinding", title: str) -> str:
+        """What another page shows it with, in a frame with a title. An answer's own words stay inside their quotes."""
         frame = Markup('<iframe src="{}" title="{}" width="100%" height="{}" loading="lazy"></iframe>')
         height = _BESIDE + math.ceil(sum(size_of(chart.svg)[1] for chart in shown.charts))
-        return str(frame.format(self.figure(shown.finding), shown.finding.sentence, height))
+        return str(frame.format(self.figure(shown.finding), title, height))
 
 
 @dataclass(frozen=True)

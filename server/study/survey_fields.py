@@ -5,7 +5,7 @@ from server.study.switches import SWITCHES
 
 SURVEY_FIELDS = {
     "brackets": N_("Text in square brackets"),
-    "budget": N_("Budget for one respondent"),
+    "budget": N_("Budget for one response"),
     "by_invitation": N_("By invitation only"),
     "cap": N_("Most responses"),
     "closes_at": N_("Closing time"),

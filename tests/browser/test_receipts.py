@@ -62,7 +62,7 @@ def test_a_response_is_looked_for_and_taken_back_by_its_words(
     look.click()
     expect(status).to_have_text(
         say(
-            "No response with this receipt is in. It never arrived, was taken back, or belongs to another survey."
+            "No response with this receipt is in. It has not arrived, was taken back, or belongs to another survey."
         )
     )
     assert receipt.split()[0] not in page.url

@@ -193,7 +193,7 @@ def test_a_survey_opens_later_pauses_and_fills_up(
     expect(desk.field("Opening time")).to_have_value("2199-07-01T09:00")
     reads(open_page, survey.slug, "This survey is not open yet", "423")
     hands.press(desk.link("Overview"))
-    expect(page.get_by_text("It opens on July 1, 2199, 09:00 (Europe/Madrid).")).to_be_visible()
+    expect(page.get_by_text("It is planned to open on July 1, 2199, 09:00 (Europe/Madrid).")).to_be_visible()
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 

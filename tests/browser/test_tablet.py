@@ -411,7 +411,7 @@ def test_what_the_server_refuses_for_good_is_counted_and_taken_away(
     open_desk(tablet)
     tablet.button("Send now").click()
     expect(tablet.page.get_by_text("Refused by the server for good, and taken away: 1.")).to_be_visible()
-    why = "The survey was closed, or as many people as were looked for had answered, before they arrived."
+    why = "The survey was closed, or as many responses as were looked for had come in, before they arrived."
     expect(tablet.page.get_by_text(why)).to_be_visible()
     expect(tablet.page.get_by_text("410 survey")).to_be_visible()
     expect(tablet.page.locator(".counts .error p")).to_have_count(3)

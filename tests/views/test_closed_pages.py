@@ -16,8 +16,12 @@ PAST, FUTURE = datetime(2001, 2, 3, 4, 5), datetime(2201, 2, 3, 4, 5)  # noqa: D
     [
         ({"closes_at": PAST}, 410, "This survey is closed"),
         ({"paused": True}, 423, "This survey is paused"),
-        ({"opens_at": FUTURE, "time_zone": "Asia/Tokyo"}, 423, "It opens on February 3, 2201, 13:05."),
-        ({"cap": 1}, 410, "As many people as were looked for have answered."),
+        (
+            {"opens_at": FUTURE, "time_zone": "Asia/Tokyo"},
+            423,
+            "It is planned to open on February 3, 2201, 13:05.",
+        ),
+        ({"cap": 1}, 410, "As many responses as were looked for have come in."),
         ({"opens_at": PAST, "closes_at": FUTURE, "cap": 2}, 200, ""),
     ],
 )

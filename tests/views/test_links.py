@@ -315,8 +315,8 @@ def test_times_and_limits_are_kept_shown_and_put_on_record(
     assert re.search(r"<option selected>Europe/Madrid</option>", page)
     assert "data-here" not in page
     overview = signed_in.get(path(survey)).text
-    assert "It opens on July 1, 2199, 09:00 (Europe/Madrid)" in overview
-    assert "It closes on August 1, 2199, 09:00 (Europe/Madrid)" in overview
+    assert "It is planned to open on July 1, 2199, 09:00 (Europe/Madrid)" in overview
+    assert "It is planned to close on August 1, 2199, 09:00 (Europe/Madrid)" in overview
     assert client.get(f"/s/{survey.slug}").status_code != 200
     assert log(database_url) == [
         ("time zone set", {"zone": "Europe/Madrid"}),

@@ -11,7 +11,10 @@ from server.reports.forged_moves import ForgedMove, has_open_link, list_moves, m
 from server.reports.report_words import ReportWords
 from server.reports.version_designs import VersionDesigns
 
-ANY_NUMBER = N_("Whoever had an open link could answer any number of times, and nobody can tell.")
+ANY_NUMBER = N_(
+    "Whoever had an open link could answer any number of times, and nobody can tell. "
+    "Of somebody who answered twice, up to twice the ε of one response can be learned."
+)
 _WAYS: dict[tuple[str, ...], str] = {
     (): N_("not known"),
     (LINK,): N_("everybody who had the link"),

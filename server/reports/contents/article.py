@@ -34,7 +34,7 @@ def internal(words: ReportWords, report: Report, book: Ledger) -> Iterator[Block
         _(
             "This survey has no budget for releases. If nobody was promised that noise is added to what is published, "
             "publish from one report, made once the survey is closed: estimates, standard errors and intervals for "
-            "one look, with the number of responses and the ε of one respondent. They then hide what each person "
+            "one look, with the number of responses and the ε of one response. They then hide what each person "
             "answered as well as the coins do, and not that somebody took part."
         )
     )

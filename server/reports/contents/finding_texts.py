@@ -157,13 +157,13 @@ def say_count(words: ReportWords, figure: Figure) -> str:
 
 
 def say_tree(words: ReportWords) -> str:
-    """What a tree of numbers of people is headed by."""
-    return words.gettext("How many responded in each group")
+    """What a tree of numbers of responses is headed by."""
+    return words.gettext("How many responses came from each group")
 
 
 def explain_count(words: ReportWords) -> str:
-    """What the numbers of people are."""
-    return words.gettext("Noise was added to every number of people that is not public.")
+    """What the numbers of responses, or of rows, are."""
+    return words.gettext("Noise was added to every number here that is not public.")
 
 
 def explain_sureness(words: ReportWords, entry: Released) -> str:

@@ -14,7 +14,7 @@ WORDS = "releases/_words.html"
 """Where the pages of releases have their words for what was released."""
 NEIGHBOURS = {
     "unbounded": N_("one response added or removed"),
-    "bounded": N_("one respondent answered something else, by the same link and at the same time"),
+    "bounded": N_("one response said something else, by the same link and at the same time"),
 }
 OF_TABLES = {
     "unbounded": N_("all that one person adds to the table"),
@@ -76,15 +76,15 @@ def meaning(words: ReportWords, book: Ledger) -> str:
     low, high = (chance(belief, words.locale) for belief in (1 - most, most))
     if book.budget.neighbours == "unbounded":
         text = words.gettext(
-            "Somebody who thinks it 50 %% likely that a person took part can come to think it %(low)s %% to "
-            "%(high)s %% likely from all releases together, and no further.",
+            "Somebody who thinks it 50 %% likely that a person took part, once, can come to think it "
+            "%(low)s %% to %(high)s %% likely from all releases together, and no further.",
             low=low,
             high=high,
         )
     else:
         text = words.gettext(
-            "Somebody who thinks one of two answers of a respondent 50 %% likely can come to think it %(low)s %% to "
-            "%(high)s %% likely from all releases together, and no further.",
+            "Somebody who thinks one of two answers of a person who took part once 50 %% likely can come to think it "
+            "%(low)s %% to %(high)s %% likely from all releases together, and no further.",
             low=low,
             high=high,
         )

@@ -41,12 +41,12 @@ def describe_coins(words: ReportWords, asked: VersionDesigns) -> Iterator[Block]
         )
         for one in asked.questions
     ]
-    together = Text(_("All questions together, for one respondent"), strong=True)
+    together = Text(_("All questions together, for one response"), strong=True)
     rows += [
         (together, *_numbers(asked, versions), Text(""), Text(""), cell_texts.epsilon(words, loss))
         for versions, loss in asked.losses
     ]
-    caption = _("What the coins do to each question's answers, and the privacy loss ε of one respondent")
+    caption = _("What the coins do to each question's answers, and the privacy loss ε of one response")
     columns = (_("Question"), *_head(words, asked), _("Design"), _("Odds"), "ε")
     yield Table("designs", caption, columns, tuple(rows), short=_("What the coins do"))
 

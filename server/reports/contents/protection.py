@@ -53,7 +53,7 @@ def explain_coin(words: ReportWords, definitions: Sequence[Definition]) -> Itera
             num=number,
             right=guesses.right,
         )
-    yield make_paragraph(text)
+    yield make_paragraph(f"{text} {_('Of whoever answered more than once, more can be learned.')}")
 
 
 def describe_noise(words: ReportWords, published: Published) -> Iterator[Block]:

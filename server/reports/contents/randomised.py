@@ -30,7 +30,7 @@ def describe_randomisation(words: ReportWords, asked: VersionDesigns) -> str:
         return _(
             "Each answer was randomised on the device used to answer, or by throws of their own, "
             "before it was sent (local differential "
-            "privacy): %(designs)s. All questions together have ε = %(epsilon)s for one respondent.",
+            "privacy): %(designs)s. All questions together have ε = %(epsilon)s for one response.",
             designs=_list_designs(words, definition),
             epsilon=words.epsilon(definition.epsilon),
         )
@@ -42,7 +42,7 @@ def describe_randomisation(words: ReportWords, asked: VersionDesigns) -> str:
     ]
     parts += [
         _(
-            "Version %(version)s: %(designs)s; all questions together have ε = %(epsilon)s for one respondent.",
+            "Version %(version)s: %(designs)s; all questions together have ε = %(epsilon)s for one response.",
             version=number,
             designs=_list_designs(words, definition),
             epsilon=words.epsilon(definition.epsilon),

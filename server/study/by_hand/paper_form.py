@@ -67,7 +67,7 @@ def _describe_form(
         "consent": _lay_out(definition, definition.consent),
         "age": ""
         if definition.least_age is None
-        else _("Only people of {age} years or more are asked.").replace(
+        else _("This survey is meant for people of {age} years or more.").replace(
             "{age}", words.integer(definition.least_age)
         ),
         "declining": _("If you would rather not take part, hand the form back empty, or not at all."),
