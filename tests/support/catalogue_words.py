@@ -57,7 +57,8 @@ NOT_IN_SPANISH = {"Its words are in English: there is no list of such words in y
 class Page(HTMLParser):
     """The texts of a page in reading order, and the attributes that are shown or read aloud."""
 
-    text: str = ""
+    parts: list[str] = field(default_factory=list)
+    """Joined once: a text that grows by each part is copied as often, and pages of results have ten thousands."""
     attributes: list[str] = field(default_factory=list)
     skipped: str = ""
     quoted: int = 0
@@ -65,6 +66,11 @@ class Page(HTMLParser):
 
     def __post_init__(self) -> None:
         super().__init__()
+
+    @property
+    def text(self) -> str:
+        """All of its texts."""
+        return "".join(self.parts)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self._part(tag)
@@ -94,11 +100,12 @@ class Page(HTMLParser):
 
     def handle_data(self, data: str) -> None:
         if not self.skipped and not self.quoted:
-            self.text += data
+            self.parts.append(data)
 
     def _part(self, tag: str) -> None:
         # Emphasis is inside a message; any other element begins a new word.
-        self.text += "" if tag in ("b", "strong") else "\n"
+        if tag not in ("b", "strong"):
+            self.parts.append("\n")
 
 
 def _is_put_in(name: str) -> bool:
@@ -108,15 +115,34 @@ def _is_put_in(name: str) -> bool:
 @cache
 def outside(text: str) -> tuple[str, ...]:
     """The words of a text that are neither inside the brackets of a message nor data."""
-    pieces, depth = [], 0
+    pieces, _messages = _divide(text)
+    return tuple(word for piece in pieces for word in _find_words(piece))
+
+
+@cache
+def _divide(text: str) -> tuple[list[str], set[str]]:
+    """What stands outside all brackets, in its order, and what the outermost ones hold, with them."""
+    pieces, inside, depth, opened = [], set(), 0, 0
+    place = 0
     for part in re.split(f"([{OPEN}{CLOSE}])", text):
+        if part == OPEN and depth == 0:
+            opened = place
+        place += len(part)
         depth += (part == OPEN) - (part == CLOSE)
         assert depth >= 0, f"unbalanced: {text!r}"
-        if depth == 0 and part != CLOSE:
-            pieces.append(part)
+        if depth == 0:
+            if part == CLOSE:
+                inside.add(text[opened:place])
+            else:
+                pieces.append(part)
     assert depth == 0, f"unbalanced: {text!r}"
-    left = (DATA.sub(" ", piece) for piece in pieces)
-    words = (word for piece in left for word in re.findall(r"[^\W\d_]+", piece))
+    return pieces, inside
+
+
+@cache
+def _find_words(piece: str) -> tuple[str, ...]:
+    """The words of what no message holds: most of it, white space and signs, stands on many pages."""
+    words = re.findall(r"[^\W\d_]+", DATA.sub(" ", piece))
     return tuple(word for word in words if word not in ("ε", "γ", "δ"))
 
 
@@ -153,7 +179,10 @@ def texts(value: str | tuple[str, ...] | list[str]) -> list[str]:
 
 def missing_on(pages: list[str]) -> list[str]:
     """The templates' messages that are on none of the pages."""
-    joined = "\0".join(text for html in pages for text in shown_on(html))
+    # Each once: most are on hundreds of pages. A message that is filled in with others holds them.
+    joined = "\0".join(
+        sorted({message for html in pages for text in shown_on(html) for message in _divide(text)[1]})
+    )
 
     # What is filled in may be a message itself.
     filled = rf"(?:[^{OPEN}{CLOSE}]|{OPEN}[^{OPEN}{CLOSE}]*{CLOSE})*"

@@ -60,11 +60,12 @@ def read_form(page: str, form_id: str) -> Form:
 
 
 def _read(form: html.HtmlElement) -> Form:
-    named = form.get("id") or ""
-    inside = form.xpath(
-        f".//*[({_CONTROLS}) and not(@form)] | //*[({_CONTROLS}) and @form=$id]", id=named or "-"
-    )
-    return Form(form.get("action", ""), form.get("method", "get").lower(), tuple(map(_control, inside)))
+    inside = f".//*[({_CONTROLS}) and not(@form)]"
+    # Else nothing outside can name it, and a page with many forms would be read once for each.
+    if named := form.get("id"):
+        inside += f" | //*[({_CONTROLS}) and @form=$id]"
+    controls = form.xpath(inside, id=named or "")
+    return Form(form.get("action", ""), form.get("method", "get").lower(), tuple(map(_control, controls)))
 
 
 def _control(element: html.HtmlElement) -> Control:

@@ -39,17 +39,24 @@ _TEXTS = (
 _SAID = (
     *(
         "test_analyse",
+        "test_collecting",
         "test_digits",
         "test_many_strata",
         "test_markdown",
         "test_progress",
         "test_release_figures",
+        "test_reports_pooled",
     ),
     *("test_sites", "test_small_sentences", "test_translations", "test_xlsform_written"),
     "views/test_release_downloads",
 )
 # How the names of tests begin, where others of their file ask what a database keeps.
 _SOME = {
+    "test_entering": ("bytes_that", "what_is_wrong"),
+    "test_invitations": ("batch_that_cannot", "what_cannot_be", "code_that_is_no"),
+    "test_ledger": ("a_budget_out_of_range",),
+    "test_looks": ("bad_input",),
+    "test_receipts": ("bad_input",),
     "test_security": ("request_of", "without_signing_in", "other_researchers_survey", "owner_reaches"),
     "test_senders": (
         "who_asks",
@@ -59,6 +66,7 @@ _SOME = {
         "what_is_no",
         "an_archive",
     ),
+    "test_ticket_sales": ("what_cannot_be",),
 }
 ALIKE = (
     ("tests/browser/", "language"),
@@ -87,6 +95,7 @@ ALIKE = (
     ),
 )
 """Where tests stand, or how their names begin, and the parameter of which one value is drawn for each of them."""
+_DRAWN = frozenset(name for _where, name in ALIKE)
 Option = TypeVar("Option")
 
 
@@ -131,7 +140,10 @@ def leave_out(items: Sequence[pytest.Item]) -> list[pytest.Item]:
 
 def _drawn_parameters(item: pytest.Item) -> set[str]:
     names = {name for name, _value in _values(item)}
-    return {name for where, name in ALIKE if item.nodeid.startswith(where) and name in names}
+    if names.isdisjoint(_DRAWN):  # most tests: what stands below is asked of each of them, in every process
+        return set()
+    test = item.nodeid
+    return {name for where, name in ALIKE if name in names and test.startswith(where)}
 
 
 def _values(item: pytest.Item) -> Iterator[tuple[str, int]]:

@@ -4,8 +4,10 @@ Templates, addresses and statements become code by what they say alone, so what 
 holds for the next. A server that runs for long compiles each once, too.
 """
 
+from copy import copy
 from functools import cache
-from types import CodeType, MethodType
+from threading import Lock
+from types import CodeType
 from typing import Any
 
 import sqlalchemy as sa
@@ -15,7 +17,7 @@ from jinja2.bccache import Bucket
 from sqlalchemy.dialects.postgresql.psycopg import PGDialect_psycopg
 from sqlalchemy.dialects.sqlite.pysqlite import SQLiteDialect_pysqlite
 from sqlalchemy.util import LRUCache
-from werkzeug.routing import Rule
+from werkzeug.routing import Map, Rule, RuleFactory
 
 from server.web import assets, page_manifest
 
@@ -24,7 +26,7 @@ def keep() -> None:
     """Let every application and engine of this process take what an earlier one has compiled."""
     # Jinja compares each template's source with that of the code before it takes it.
     Flask.jinja_options = {"bytecode_cache": _Templates()}
-    Flask.url_rule_class = _Rule
+    Flask.url_map_class = _Map
     for dialect in (SQLiteDialect_pysqlite, PGDialect_psycopg):
         _share_statements(dialect)
     _share_files()
@@ -67,22 +69,61 @@ class _Templates(BytecodeCache):
         self.kept[bucket.key] = (bucket.checksum, bucket.code)
 
 
-class _Rule(Rule):
-    """A route. Of what making an application takes, nine tenths are its addresses: read, and made into functions."""
+class _Map(Map):
+    """The addresses of an application: of what making one takes, most is to read them and to put them in their order.
 
-    kept: dict[tuple[object, ...], Any] = {}  # noqa: RUF012 - one for all routes
+    They are taken in when somebody first asks for them: from an application before, where it had just the same.
+    """
 
-    def compile(self) -> None:
-        place = (self.rule, self.subdomain, self.host, repr(self.defaults))
-        key = (*place, self.merge_slashes, self.map.host_matching, *self.map.converters.items())
-        if key not in self.kept:
-            super().compile()
-            made: Any = self
-            functions = made._build.__func__, made._build_unknown.__func__
-            self.kept[key] = (self._parts, self._trace, self._converters, functions)
-        self._parts, self._trace, self._converters, functions = self.kept[key]
-        self.arguments.update(self._converters)
-        self._build, self._build_unknown = (MethodType(each, self) for each in functions)
+    kept: dict[tuple[object, ...], tuple[Any, dict[Any, list[Rule]]]] = {}  # noqa: RUF012 - one for all applications
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        self.added: list[Rule] = []
+        super().__init__(*arguments, **options)
+
+    def add(self, rulefactory: RuleFactory) -> None:
+        for rule in rulefactory.get_rules(self):
+            # As it is now, as a map does that takes routes in at once: an application may change it later.
+            if rule.merge_slashes is None:
+                rule.merge_slashes = self.merge_slashes
+            self.added.append(rule)
+        self._remap = True
+
+    def update(self) -> None:
+        if not self._remap:
+            return
+        with _ONE_AT_A_TIME:
+            if not self._remap:
+                return
+            ways = self.merge_slashes, self.strict_slashes, self.host_matching, *self.converters.items()
+            key = *ways, *map(_describe, self.added)
+            if key not in self.kept:
+                self.kept[key] = self._take_in()
+            self._matcher, self._rules_by_endpoint = self.kept[key]
+            self._remap = False
+
+    def _take_in(self) -> tuple[Any, dict[Any, list[Rule]]]:
+        made = Map(
+            strict_slashes=self.strict_slashes,
+            merge_slashes=self.merge_slashes,
+            host_matching=self.host_matching,
+            converters=self.converters,
+        )
+        for rule in self.added:
+            made.add(copy(rule))
+        made.update()
+        return made._matcher, made._rules_by_endpoint
+
+
+_ONE_AT_A_TIME = Lock()
+
+
+def _describe(rule: Any) -> tuple[object, ...]:
+    """All in which a route can differ from another."""
+    place = (rule.rule, rule.endpoint, rule.subdomain, rule.host, repr(rule.defaults), rule.redirect_to)
+    ways = (rule.strict_slashes, rule.merge_slashes, rule.build_only, rule.alias, rule.websocket)
+    methods = None if rule.methods is None else frozenset(rule.methods)
+    return (*place, *ways, methods, rule.provide_automatic_options)
 
 
 def _share_statements(dialect: type[sa.Dialect]) -> None:
