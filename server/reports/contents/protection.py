@@ -53,7 +53,8 @@ def explain_coin(words: ReportWords, definitions: Sequence[Definition]) -> Itera
             num=number,
             right=guesses.right,
         )
-    yield make_paragraph(f"{text} {_('Of whoever answered more than once, more can be learned.')}")
+    more = _("Of whoever answered more than once, more can be learned.")
+    yield make_paragraph(f"{text} {more}")
 
 
 def describe_noise(words: ReportWords, published: Published) -> Iterator[Block]:
