@@ -1,9 +1,11 @@
 """Every catalogue is complete, and people are answered in their language."""
 
+import ast
 import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any
@@ -207,3 +209,35 @@ def test_a_problem_in_the_editor_names_the_field_in_spanish(signed_in: FlaskClie
     told = re.findall(r"<a [^>]*>([^<]*)</a>: ([^<]*)</li>", alert)
     assert ("Título", "no debe estar vacío") in told
     assert ("Pregunta 1, enunciado", "no debe estar vacío") in told
+
+
+def find_texts(source: str) -> Iterator[str]:
+    """Whatever a module of the server hands to gettext as it stands there."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Call) and _name_of(node.func) in {"_", "N_", "gettext", "ngettext"}:
+            for given in node.args[: 2 if _name_of(node.func) == "ngettext" else 1]:
+                if isinstance(given, ast.Constant) and isinstance(given.value, str):
+                    yield given.value
+
+
+def _name_of(called: ast.expr) -> str:
+    return (
+        called.id
+        if isinstance(called, ast.Name)
+        else called.attr
+        if isinstance(called, ast.Attribute)
+        else ""
+    )
+
+
+def test_no_text_is_missed_when_they_are_collected() -> None:
+    """As one that stands inside a formatted string in double quotes would be."""
+    collected = {text for message in messages("es") for text in texts(message.id)}
+    missed = {
+        (path.name, text)
+        for path in (factories.ROOT / "server").rglob("*.py")
+        for text in find_texts(path.read_text("utf-8"))
+        if text not in collected
+    }
+    assert missed == set()
+    assert list(find_texts("f\"{text} {_('Not collected.')}\"")) == ["Not collected."]

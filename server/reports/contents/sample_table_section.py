@@ -40,7 +40,8 @@ def draw_sample_tables(words: ReportWords, report: Report, tables: Sequence[Samp
         by = _("Stratum") if table.by == STRATUM and report.nodes else table.by
         caption = _("%(question)s, by %(groups)s", question=table.question.name, groups=by)
         rows = tuple(row for line in table.lines for row in _list_rows(words, report, table, line))
-        yield Table(f"population-by-{number}", caption, columns, rows, notes, short=f"{_('Groups')} {number}")
+        groups = _("Groups")
+        yield Table(f"population-by-{number}", caption, columns, rows, notes, short=f"{groups} {number}")
 
 
 def _list_rows(
