@@ -91,7 +91,7 @@ def test_a_code_is_shown_at_the_end_and_again_when_the_link_is_opened(
     assert plain[:12] not in json.dumps(sent)
     assert str(body["id"]) not in page.evaluate(STORED)
     assert str(claim["blinded"]) not in page.evaluate(STORED)
-    expect(page.get_by_text("and your completion code; nothing else.")).to_be_visible()
+    expect(page.get_by_text("and your completion code; your browser’s history")).to_be_visible()
     Respondent(page, survey.slug).open()
     assert read(page) == code
     assert len(sent) == 2
