@@ -86,7 +86,7 @@ def find_chances(model: OutcomeModel, predictors: Floats) -> Floats:
     return np.asarray(np.concatenate([ends, above], axis=-1) - np.concatenate([above, 0 * ends], axis=-1))
 
 
-def _share_sides(predictors: Floats) -> tuple[Floats, Floats]:
+def share_sides(predictors: Floats) -> tuple[Floats, Floats]:
     """expit of the predictors and of their opposites, each to its last digits, from one exponential."""
     small = np.exp(-np.abs(predictors))
     large_share = 1 / (1 + small)
@@ -98,7 +98,7 @@ def _share_sides(predictors: Floats) -> tuple[Floats, Floats]:
 def slope_of_score(model: OutcomeModel, predictors: Floats, score: Floats) -> Floats:
     """Derivatives of the mean of a score of levels by the linear predictors, shape (..., M)."""
     if model == "cumulative":
-        above, below = _share_sides(predictors)
+        above, below = share_sides(predictors)
         return np.asarray(above * below * np.diff(score))
     chances = find_chances(model, predictors)
     return np.asarray(chances[..., 1:] * (score[1:] - (chances @ score)[..., None]))
@@ -108,7 +108,7 @@ def slope_levels(model: OutcomeModel, predictors: Floats, outcome: Floats) -> Le
     """Of linear predictors, shape (n, K, M), and the chances of the outcome's report under each level, shape (n, J)."""
     if model == "cumulative":
         steps = np.diff(outcome, axis=1)[:, None, :]
-        above, below = _share_sides(predictors)
+        above, below = share_sides(predictors)
         if predictors.shape[2] == 1:  # as exact where a "yes" is all but certain
             seen = (outcome[:, :1, None] * below + outcome[:, 1:, None] * above)[:, :, 0]
         else:

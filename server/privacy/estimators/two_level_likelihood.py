@@ -3,6 +3,8 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from server.privacy.estimators.outcome_levels import share_sides
+
 Floats = NDArray[np.float64]
 
 
@@ -13,16 +15,10 @@ def evaluate_two_levels(
 
     `outcome` has the chances of each row's report under no and under yes.
     """
-    eta = known @ slopes
-    small = np.exp(-np.abs(eta))
-    large_share = 1 / (1 + small)
-    small_share = small * large_share
-    up = eta >= 0
-    # Each share to its last digits, as exact where a "yes" is all but certain.
-    above, below = np.where(up, large_share, small_share), np.where(up, small_share, large_share)
+    above, below = share_sides(known @ slopes)
     if_no, if_yes = outcome[:, 0], outcome[:, 1]
     seen = if_no * below + if_yes * above
-    first = (if_yes - if_no) * (large_share * small_share) / seen
+    first = (if_yes - if_no) * (above * below) / seen
     pulls = counts * first
     bends = pulls * (first - (below - above))
     return float(counts @ np.log(seen)), pulls @ known, (known * bends[:, None]).T @ known
