@@ -20,7 +20,7 @@ from server.web.watching.hourly_counts import QueueCounts
 CROWD = 8
 """After a group of so many the next one is given time to grow."""
 STEP = 0.002
-"""Seconds; it goes on as long as it grows from one to the next, and until half of those who were there are back."""
+"""Seconds; it goes on as long as it grows from one to the next, and until most of those who were there are back."""
 STEPS = 4
 """Most of them."""
 ANSWERING = 0.1
@@ -139,8 +139,9 @@ class Groups(Generic[Item, Outcome]):
             outcomes = self._work([item for item, _future in group])
             self._answered.clear()
             self._gathered.clear()
-            # Half of them: while these wait for the disk, the others are answered and sent for.
-            self._enough = min((len(self._queue) + len(group) + 1) // 2, self._size)
+            # One in eight may have left. With half of them, twice as many groups cost more than it saves that the
+            # others are answered while these wait for the disk.
+            self._enough = min((7 * (len(self._queue) + len(group)) + 7) // 8, self._size)
             loop.call_soon_threadsafe(_wake, group, outcomes, self._answered)
             self._count(len(group), monotonic() - self._since, waiting)
             if len(group) >= CROWD:
