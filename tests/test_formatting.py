@@ -11,7 +11,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from server.output.documents import Words
-from server.output.formatting import chance, epsilon, fraction, join_list, level, moment, percent, ratio
+from server.output.formatting import (
+    chance,
+    count_digits,
+    epsilon,
+    fraction,
+    join_list,
+    level,
+    moment,
+    percent,
+    ratio,
+)
 from server.privacy.planning import belief_after_report
 from server.reports.contents import cell_texts
 
@@ -153,3 +163,18 @@ def test_the_comma_of_a_moment_is_that_of_its_language() -> None:
     assert moment(time, "en") == "November 27, 2026, 07:05"
     assert moment(time, "es") == "27 de noviembre de 2026, 07:05"
     assert moment(time, "ar") == "27 نوفمبر 2026، 07:05"
+
+
+@pytest.mark.parametrize(
+    ("values", "digits"),
+    [
+        ((6.0342, 4.1, 8.9, 1.0), 3),
+        ((1.0123, 1.0101, 1.0145, 1.0), 4),
+        ((1.00052, 1.00031, 1.00073, 1.0), 5),
+        ((1.0004, 1.00004, 1.0008, 1.0), 6),
+        ((2.0, 2.0 + 1e-12, math.inf, 0.0), 3),  # as good as equal, and an end that is none
+        ((1.0, 1.0 + 1.2e-8, 2.0), 9),
+    ],
+)
+def test_as_many_digits_as_tell_an_estimate_from_its_ends(values: tuple[float, ...], digits: int) -> None:
+    assert count_digits(values) == digits

@@ -13,12 +13,13 @@ from server.study.planning import plan
 
 SAID = {
     "en": (
-        "After you press Send, only your receipt finds or removes your answers among the others, while the survey is "
-        "open. Whoever runs the survey can delete them all together."
+        "After you press Send, you can find or remove your answers among the others with your receipt, while the "
+        "survey is open; this site offers no other way. Whoever runs the survey can delete them all together."
     ),
     "es": (
-        "Después de pulsar Enviar, solo con tu comprobante se encuentran o eliminan tus respuestas entre las demás, "
-        "mientras la encuesta esté abierta. Quien lleva la encuesta puede borrarlas todas juntas."
+        "Después de pulsar Enviar, con tu comprobante puedes encontrar o eliminar tus respuestas entre las demás, "
+        "mientras la encuesta esté abierta; este sitio no ofrece otra manera. Quien lleva la encuesta puede borrarlas "
+        "todas juntas."
     ),
 }
 OWED = {

@@ -145,7 +145,7 @@ def test_limits_at_one_place_are_told_once() -> None:
 
     assert shown is not None
     assert shown.chart is not None
-    assert shown.chart.alternative == "1 people behind: at most 1 of 100."
+    assert shown.chart.alternative == "by 1: at most 1 of 100."
 
 
 def test_answers_are_quoted_as_the_language_does() -> None:

@@ -12,12 +12,13 @@ from tests.support import factories
 DOCS = Path(__file__).parents[1] / "docs"
 SAID = {
     "en": (
-        "After you press Send, only your receipt finds or removes your answers among the others, while the survey is "
-        "open. Whoever runs the survey can delete them all together."
+        "After you press Send, you can find or remove your answers among the others with your receipt, while the "
+        "survey is open; this site offers no other way. Whoever runs the survey can delete them all together."
     ),
     "es": (
-        "Después de pulsar Enviar, solo con tu comprobante se encuentran o eliminan tus respuestas entre las demás, "
-        "mientras la encuesta esté abierta. Quien lleva la encuesta puede borrarlas todas juntas."
+        "Después de pulsar Enviar, con tu comprobante puedes encontrar o eliminar tus respuestas entre las demás, "
+        "mientras la encuesta esté abierta; este sitio no ofrece otra manera. Quien lleva la encuesta puede borrarlas "
+        "todas juntas."
     ),
 }
 GUIDES = {code: DOCS / f"{language.guide}.md" for code, language in LANGUAGES.items()}

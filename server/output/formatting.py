@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, date, datetime
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from functools import lru_cache
@@ -114,12 +114,23 @@ def margin(value: float, locale: str) -> str:
     return number(float(rounded), locale)
 
 
-def ratio(value: float, locale: str) -> str:
-    """6.0342 -> "6.03", 0.04 -> "0.04", 1e18 -> "1 × 10¹⁸": three digits at most, of a ratio that may have no end."""
+def ratio(value: float, locale: str, digits: int = 3) -> str:
+    """6.0342 -> "6.03", 0.04 -> "0.04", 1e18 -> "1 × 10¹⁸": so many digits at most, of a ratio that may have no end."""
     if not math.isfinite(value):
         return "∞"
-    rounded = float(f"{value:.3g}")
+    rounded = float(f"{value:.{digits}g}")
     return number(rounded, locale) if rounded < _LONGEST_RATIO else _in_powers_of_ten(rounded, locale)
+
+
+def count_digits(values: Iterable[float]) -> int:
+    """How many digits tell numbers apart where they differ, as an estimate from the ends of its interval: 3 to 9."""
+    different = {float(f"{value:.9g}") for value in values if math.isfinite(value)}
+    enough = (
+        digits
+        for digits in range(3, 9)
+        if len({f"{each:.{digits}g}" for each in different}) == len(different)
+    )
+    return next(enough, 9)
 
 
 def scientific(value: float | Decimal, locale: str) -> str:

@@ -10,8 +10,8 @@ from tests.support import factories
 
 WHO = "We are the students' union and ask about exams."
 CONSENT = (
-    "After you press Send, only your receipt finds or removes your answers among the others, while the survey is "
-    "open. Whoever runs the survey can delete them all together."
+    "After you press Send, you can find or remove your answers among the others with your receipt, while the "
+    "survey is open; this site offers no other way. Whoever runs the survey can delete them all together."
 )
 QUESTION = "Have you ever copied in an exam?"
 FOLDED = f"{WHO}\n\nTaking part is voluntary.\n\n{CONSENT}"

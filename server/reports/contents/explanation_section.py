@@ -43,7 +43,10 @@ def describe_explanation(words: ReportWords, report: Report, explained: Explaine
     steps = [
         (predictor, step, effect) for predictor in explained.predictors for step, effect in predictor.steps
     ]
-    write = partial(formatting.ratio, locale=words.locale)
+
+    def write(value: float, digits: int) -> str:
+        return formatting.ratio(value, words.locale, digits)
+
     rows: list[tuple[Cell, ...]] = [
         (
             named.call_column(predictor.column),
@@ -207,12 +210,13 @@ def _draw(
     for predictor, step, effect in steps:
         low, high = effect.odds_ratio_interval
         said = words.gettext("not told")
+        digits = formatting.count_digits((effect.odds_ratio, low, high, 1.0))
         if effect.tells:
             said = words.gettext(
                 _OPEN_RANGES[low == 0] if effect.open else N_("%(estimate)s (%(low)s to %(high)s)"),
-                estimate=write(effect.odds_ratio),
-                low=write(low),
-                high=write(high),
+                estimate=write(effect.odds_ratio, digits=digits),
+                low=write(low, digits=digits),
+                high=write(high, digits=digits),
             )
         rows.append(
             PlottedEstimate(

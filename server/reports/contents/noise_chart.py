@@ -28,11 +28,11 @@ _HINTS = {
     ItemKind.TOP: N_(
         "Which answers are chosen depends on what was answered, so their chances cannot be shown without telling of "
         "it. This can: for each 100 times that the most common answers are chosen, the same with another in place of "
-        "one of them, so many people behind it, are chosen at most so often, whatever was answered."
+        "one of them, so many responses behind it, are chosen at most so often, whatever was answered."
     ),
     ItemKind.MOST_COMMON: N_(
         "Which answer is chosen depends on what was answered, so its chances cannot be shown without telling of it. "
-        "This can: for each 100 times that the most common answer is chosen, one that is so many people behind is "
+        "This can: for each 100 times that the most common answer is chosen, one that is so many responses behind is "
         "chosen at most so often, whatever was answered."
     ),
 }
@@ -116,22 +116,20 @@ def draw_noise(words: ReportWords, shape: AddedNoise, confidence: float) -> Char
 
 
 def _draw_odds(words: ReportWords, kind: ItemKind, rate: float) -> Chart:
-    """How often an option is chosen that falls short by so many people or rows, for each 100 times that the best is."""
+    """How often an option is chosen that is so many responses or rows behind, for each 100 times that the best is."""
     _ = words.gettext
     rows = kind == ItemKind.QUANTILES
     title = (
         _("Of 100 times, how often one given number is chosen that is so many rows off, at most")
         if rows
-        else _("Of 100 times, how often one given answer is chosen that is so many people behind, at most")
-    )
-    template = (
-        N_("%(number)s rows off: at most %(times)s of 100")
-        if rows
-        else N_("%(number)s people behind: at most %(times)s of 100")
+        else _("Of 100 times, how often one given answer is chosen that is so many responses behind, at most")
     )
     far = [math.ceil(math.log(100 / times) / rate) for times in _TIMES]
     fewest = dict(zip(far, _TIMES, strict=True))  # where several are at one place, the last of them
-    said = [_(template, number=words.integer(number), times=times) for number, times in fewest.items()]
+    said = [
+        _("by %(number)s: at most %(times)s of 100", number=words.integer(number), times=times)
+        for number, times in fewest.items()
+    ]
     end = far[-1]
     points = [(x, 100 * math.exp(-rate * x)) for x in np.linspace(0, end, 121).tolist()]
     marks = tuple(dict.fromkeys((0, far[0], far[1], end)))

@@ -20,15 +20,15 @@ def say_top(words: ReportWords, entry: Released, answers: Sequence[str]) -> tupl
     """The answers that were chosen as the most common ones, in no order; and how far off the choice may be."""
     _ = words.gettext
     confidence = words.level(entry.confidence)
-    people = words.integer(math.ceil(float(entry.notes["people_off"])))
+    responses = words.integer(math.ceil(float(entry.notes["people_off"])))
     if len(answers) == 1:
         return (
             say_most_common(words, answers[0])[0],
             _(
                 "Chance had a part in the choice. In %(confidence)s of 100 such choices or more, it is the answer with "
-                "the largest estimate, or at most %(people)s people behind that one.",
+                "the largest estimate, or at most %(responses)s responses behind that one.",
                 confidence=confidence,
-                people=people,
+                responses=responses,
             ),
         )
     names = _quote_all(words, answers)
@@ -40,10 +40,11 @@ def say_top(words: ReportWords, entry: Released, answers: Sequence[str]) -> tupl
         ),
         _(
             "They are in no order. Chance had a part in the choice. In %(confidence)s of 100 such choices or more, "
-            "each answer is among the %(number)s with the largest estimates, or at most %(people)s people behind them.",
+            "each answer is among the %(number)s with the largest estimates, or at most %(responses)s responses "
+            "behind them.",
             confidence=confidence,
             number=words.integer(len(answers)),
-            people=people,
+            responses=responses,
         ),
     )
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from server.inputs import N_
-from server.output.formatting import finite, p_value
+from server.output.formatting import count_digits, finite, p_value
 from server.privacy.estimators.explained_effects import ExplainedEffect
 from server.privacy.estimators.regression import LikelihoodRatioTest
 from server.reports.explaining.explained_answer import ExplainedAnswer, ExplainedPredictor
@@ -30,9 +30,12 @@ _AMOUNT = (
 
 
 def say_effect(
-    explained: ExplainedAnswer, effect: ExplainedEffect, translate: Translate, number: Callable[[float], str]
+    explained: ExplainedAnswer,
+    effect: ExplainedEffect,
+    translate: Translate,
+    write: Callable[[float, int], str],
 ) -> str:
-    """What a step of a predictor does."""
+    """What a step of a predictor does; numbers are written with so many digits at most."""
     if not effect.tells:
         return translate(DOES_NOT_TELL)
     templates = _AMOUNT if explained.model == "linear" else _ODDS
@@ -41,12 +44,16 @@ def say_effect(
     if explained.model != "linear":
         if effect.open:
             template = _OPEN_ODDS[low < 0]
-        ends = [number(end) for end in effect.odds_ratio_interval]
-        return translate(template, ratio=number(effect.odds_ratio), low=ends[0], high=ends[1])
-    amount, ends = number(effect.coefficient), [number(end) for end in (low, high)]
+        odds = (effect.odds_ratio, *effect.odds_ratio_interval)
+        digits = count_digits((*odds, 1.0))
+        ratio, least, most = (write(value, digits) for value in odds)
+        return translate(template, ratio=ratio, low=least, high=most)
+    digits = count_digits((effect.coefficient, low, high, 0.0))
+    amounts = (effect.coefficient, low, high)
     if high < 0:  # lower by so much, which is no negative number
-        amount, ends = number(-effect.coefficient), [number(-high), number(-low)]
-    return translate(template, amount=amount, low=ends[0], high=ends[1])
+        amounts = (-effect.coefficient, -high, -low)
+    amount, least, most = (write(value, digits) for value in amounts)
+    return translate(template, amount=amount, low=least, high=most)
 
 
 def name_step(explained: ExplainedAnswer, predictor: ExplainedPredictor, step: ExplainedStep) -> str:
@@ -62,7 +69,7 @@ def explanation_lines(explained: ExplainedAnswer) -> tuple[list[list[str]], list
         [
             predictor.name,
             name_step(explained, predictor, step),
-            say_effect(explained, effect, _in_english, lambda value: f"{value:.3g}"),
+            say_effect(explained, effect, _in_english, lambda value, digits: f"{value:.{digits}g}"),
             _say_average(explained, effect),
             _cut_letter(predictor.test.p_value),
         ]
