@@ -28,11 +28,11 @@ _HINTS = {
     ItemKind.TOP: N_(
         "Which answers are chosen depends on what was answered, so their chances cannot be shown without telling of "
         "it. This can: for each 100 times that the most common answers are chosen, the same with another in place of "
-        "one of them, so many responses behind it, are chosen at most so often, whatever was answered."
+        "one of them, whose number is lower by so much, are chosen at most so often, whatever was answered."
     ),
     ItemKind.MOST_COMMON: N_(
         "Which answer is chosen depends on what was answered, so its chances cannot be shown without telling of it. "
-        "This can: for each 100 times that the most common answer is chosen, one that is so many responses behind is "
+        "This can: for each 100 times that the most common answer is chosen, one whose number is lower by so much is "
         "chosen at most so often, whatever was answered."
     ),
 }
@@ -122,7 +122,7 @@ def _draw_odds(words: ReportWords, kind: ItemKind, rate: float) -> Chart:
     title = (
         _("Of 100 times, how often one given number is chosen that is so many rows off, at most")
         if rows
-        else _("Of 100 times, how often one given answer is chosen that is so many responses behind, at most")
+        else _("Of 100 times, how often one given answer is chosen whose number is lower by so much, at most")
     )
     far = [math.ceil(math.log(100 / times) / rate) for times in _TIMES]
     fewest = dict(zip(far, _TIMES, strict=True))  # where several are at one place, the last of them

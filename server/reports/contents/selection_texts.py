@@ -20,15 +20,15 @@ def say_top(words: ReportWords, entry: Released, answers: Sequence[str]) -> tupl
     """The answers that were chosen as the most common ones, in no order; and how far off the choice may be."""
     _ = words.gettext
     confidence = words.level(entry.confidence)
-    responses = words.integer(math.ceil(float(entry.notes["people_off"])))
+    off = words.integer(math.ceil(float(entry.notes["people_off"])))
     if len(answers) == 1:
         return (
             say_most_common(words, answers[0])[0],
             _(
                 "Chance had a part in the choice. In %(confidence)s of 100 such choices or more, it is the answer with "
-                "the largest estimate, or at most %(responses)s responses behind that one.",
+                "the largest estimated number, or one whose estimated number is lower by at most %(off)s.",
                 confidence=confidence,
-                responses=responses,
+                off=off,
             ),
         )
     names = _quote_all(words, answers)
@@ -40,11 +40,11 @@ def say_top(words: ReportWords, entry: Released, answers: Sequence[str]) -> tupl
         ),
         _(
             "They are in no order. Chance had a part in the choice. In %(confidence)s of 100 such choices or more, "
-            "each answer is among the %(number)s with the largest estimates, or at most %(responses)s responses "
-            "behind them.",
+            "each answer is among the %(number)s with the largest estimated numbers, or its own is lower than theirs "
+            "by at most %(off)s.",
             confidence=confidence,
             number=words.integer(len(answers)),
-            responses=responses,
+            off=off,
         ),
     )
 
