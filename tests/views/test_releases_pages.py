@@ -637,7 +637,7 @@ def test_a_single_most_common_answer_is_spoken_of_as_one(
     said = words(app.test_client().get(link(builder.client, asked.slug), headers=ENGLISH).text)
 
     assert re.search("“(Yes|No)” was chosen as the most common answer", said)
-    assert "it is the answer with the largest estimate, or at most" in said
+    assert "or one whose estimated number is lower by at most" in said
     assert "1 most common" not in said
     assert "in no order" not in said
 
