@@ -210,8 +210,8 @@ def _draw(
     for predictor, step, effect in steps:
         low, high = effect.odds_ratio_interval
         said = words.gettext("not told")
-        digits = formatting.count_digits((effect.odds_ratio, low, high, 1.0))
         if effect.tells:
+            digits = formatting.count_digits((effect.odds_ratio, low, high, 1.0))
             said = words.gettext(
                 _OPEN_RANGES[low == 0] if effect.open else N_("%(estimate)s (%(low)s to %(high)s)"),
                 estimate=write(effect.odds_ratio, digits=digits),

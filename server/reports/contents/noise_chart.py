@@ -116,7 +116,7 @@ def draw_noise(words: ReportWords, shape: AddedNoise, confidence: float) -> Char
 
 
 def _draw_odds(words: ReportWords, kind: ItemKind, rate: float) -> Chart:
-    """How often an option is chosen that is so many responses or rows behind, for each 100 times that the best is."""
+    """How often an option is chosen that is lower, or off by rows, by so much, for each 100 times that the best is."""
     _ = words.gettext
     rows = kind == ItemKind.QUANTILES
     title = (

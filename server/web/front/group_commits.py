@@ -139,8 +139,8 @@ class Groups(Generic[Item, Outcome]):
             outcomes = self._work([item for item, _future in group])
             self._answered.clear()
             self._gathered.clear()
-            # One in eight may have left. With half of them, twice as many groups cost more than it saves that the
-            # others are answered while these wait for the disk.
+            # One in eight may have left. With half of them, more groups cost more than it saves that the others are
+            # answered while these wait for the disk.
             self._enough = min((7 * (len(self._queue) + len(group)) + 7) // 8, self._size)
             loop.call_soon_threadsafe(_wake, group, outcomes, self._answered)
             self._count(len(group), monotonic() - self._since, waiting)
