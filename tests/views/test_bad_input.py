@@ -124,6 +124,24 @@ MISTAKES = st.dictionaries(
 BUTTONS = "save keep add mine undo delete-0 up-9 renew-3 delete_option-3-1 x-² -".split()
 
 
+@pytest.mark.parametrize("typed", ["x", "1e400", "-9"])
+@pytest.mark.parametrize(
+    ("place", "name"),
+    [(8, "low"), (8, "high"), (8, "step"), (9, "low"), (9, "high"), (9, "step"), (9, "cuts")],
+)
+def test_a_range_that_is_none_yet_is_kept_in_the_draft_and_can_be_mended(
+    site: Site, place: int, name: str, typed: str
+) -> None:
+    draft = factories.draft(site.database_url, short())
+    form = {**fields(), f"questions[{place}].{name}": typed}
+
+    answer = site.client.post(f"/manage/surveys/{draft}/edit", data={**form, "action": "keep"})
+
+    assert answer.status_code == 303
+    every_page(site, draft)
+    assert f'name="questions[{place}].{name}"' in site.client.get(f"/manage/surveys/{draft}/edit").text
+
+
 @pytest.mark.scaled
 @settings(max_examples=scaled(25, 800))
 @given(

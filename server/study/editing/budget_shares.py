@@ -182,10 +182,19 @@ def _question(entry: Mapping[str, Any], share: float | None) -> Question | None:
             Option(str(place), str(option.get("text", "")))
             for place, option in enumerate(entry.get("options", ()))
         ),
-        grid=Grid.from_json(entry) if "low" in entry else None,
+        grid=_find_grid(entry),
         prefer_not_to_say="prefer_not_to_say" in entry,
         share=share,
     )
+
+
+def _find_grid(entry: Mapping[str, Any]) -> Grid | None:
+    """The numbers that may be entered; None where the entry does not say which yet, or says what is none."""
+    try:
+        grid = Grid.from_json(entry)
+        return grid if grid.of > 0 and grid.bins else None
+    except _UNFINISHED:
+        return None
 
 
 def find_gamma(strength: Strength | None) -> float | None:
