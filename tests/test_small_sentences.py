@@ -7,8 +7,10 @@ from pathlib import Path
 
 import pytest
 from flask.testing import FlaskClient
+from hypothesis import given
+from hypothesis import strategies as st
 
-from server.inputs.definition_forms import margin_text
+from server.inputs.definition_forms import margin_text, points_text
 from server.releases.claims.invented_people import from_table
 from server.releases.values import Figure
 from server.study import surveys
@@ -33,6 +35,11 @@ def test_a_margin_is_understood_as_people_type_it(typed: str, sqlite: NewDatabas
 
 def test_half_a_percent_and_half_are_told_apart_and_nonsense_stays_as_it_was_typed() -> None:
     assert [margin_text(text) for text in ("0.5%", "0.5", "about 5", "")] == ["0.005", "0.5", "about 5", ""]
+
+
+@given(st.floats(1e-9, 0.5) | st.just(0.011615158036222878))
+def test_a_margin_is_read_from_its_field_to_the_last_digit(margin: float) -> None:
+    assert float(margin_text(points_text(repr(margin)))) == margin
 
 
 def test_rounding_up_does_not_look_like_overspending() -> None:

@@ -55,15 +55,18 @@ def parse_form(fields: Iterable[tuple[str, str]]) -> dict[str, Any]:
 
 def number_or_text(text: str) -> int | float | str:
     """What was typed into a field for a number. A comma is a decimal one where it can be nothing else."""
-    text = text.strip()
-    comma = _DECIMAL_COMMA.fullmatch(text)
-    plain = f"{comma[1]}.{comma[2]}" if comma else text
+    plain = _point_decimal(text)
     if _NUMBER.fullmatch(plain) is None or len(plain) > 300:
-        return text
+        return text.strip()
     if re.fullmatch(r"[+-]?\d+", plain):
         return int(plain)
     number = float(plain)
-    return number if abs(number) < float("inf") else text
+    return number if abs(number) < float("inf") else text.strip()
+
+
+def _point_decimal(text: str) -> str:
+    comma = _DECIMAL_COMMA.fullmatch(text.strip())
+    return f"{comma[1]}.{comma[2]}" if comma else text.strip()
 
 
 def margin_text(text: str) -> str:
@@ -73,7 +76,8 @@ def margin_text(text: str) -> str:
     # What no margin can be stays as it was typed, for the refusal that names it.
     if isinstance(number, str) or number > 50 or (percent == text.strip() and number < 1):
         return text
-    return repr(float(Decimal(str(number)) / 100))
+    # Of what was typed, as a float of it would already be rounded once.
+    return repr(float(Decimal(_point_decimal(percent)) / 100))
 
 
 def points_text(text: str) -> str:
