@@ -11,7 +11,7 @@ from functools import cache
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from scipy import stats
+from scipy import optimize, stats
 from scipy.special import expit, logit, xlogy
 
 from server.privacy.designs import coin_flip
@@ -165,3 +165,50 @@ def test_a_ratio_that_may_be_nothing_is_open_below() -> None:
     assert 0 < effect.odds_ratio < effect.odds_ratio_interval[1] < 1
     assert effect.open
     assert effect.tells
+
+
+def draw_study(seed: int) -> LatentData:
+    """Simulated: 500 people, a number and a group, and few who say yes."""
+    rng, coin = np.random.default_rng(seed), coin_flip(0.25)
+    group = np.arange(500) % 2.0
+    known = np.column_stack([np.ones(500), rng.normal(size=500), group])
+    truths = rng.random(500) < expit(known @ [-3.0, 0.8, 0.5])
+    reports = rng.random(500) < coin.matrix[truths.astype(int), 1]
+    return LatentData(
+        np.ones(500), known, coin.matrix[:, reports.astype(int)].T, np.ones((500, 1)), np.zeros((1, 0))
+    )
+
+
+def find_most(data: LatentData, fixed: dict[int, float]) -> float:
+    """The log-likelihood at its highest, looked for from many starts, with coefficients that are fixed."""
+    free = [place for place in range(3) if place not in fixed]
+
+    def lose(moving: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+        theta = np.zeros(3)
+        theta[free], theta[list(fixed)] = moving, list(fixed.values())
+        share = expit(data.known @ theta)
+        step = data.outcome[:, 1] - data.outcome[:, 0]
+        chance = data.outcome[:, 0] + step * share
+        slope = data.known.T @ (step * share * (1 - share) / chance)
+        return -float(np.log(chance).sum()), -slope[free]
+
+    rng = np.random.default_rng(5)
+    starts = [np.zeros(len(free)), *(rng.normal(scale=scale, size=len(free)) for scale in (2, 5, 15, 40) * 5)]
+    return max(-float(optimize.minimize(lose, start, jac=True).fun) for start in starts)
+
+
+@pytest.mark.parametrize("seed", [1, 23, 38, 268])
+def test_nothing_beyond_a_limit_is_as_likely_as_what_is_within(seed: int) -> None:
+    """Of studies whose likelihoods have several maxima: a walk outwards stopped before the next."""
+    data = draw_study(seed)
+    sides = [[EffectSetting(True, (k,), (step,), moves=True) for step in (-1e-4, 1e-4)] for k in (1, 2)]
+    found = explain(
+        data, [Predictor((k,), ((low, high),)) for k, (low, high) in zip((1, 2), sides, strict=True)]
+    )
+    most = find_most(data, {})
+    for place, effects in zip((1, 2), found.effects, strict=True):
+        for end, away in zip(effects[0].interval, (-1, 1), strict=True):
+            if math.isinf(end):
+                continue
+            beyond = max(find_most(data, {place: end + away * far}) for far in (1, 3, 8, 20))
+            assert math.sqrt(max(2 * (most - beyond), 0.0)) > QUANTILE - 0.02

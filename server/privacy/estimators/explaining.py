@@ -30,7 +30,7 @@ from server.privacy.estimators.explained_effects import ExplainedEffect, Explana
 from server.privacy.estimators.latent_likelihood import Floats, Height, LatentData, find_log_odds
 from server.privacy.estimators.open_profiles import OpenProfile
 from server.privacy.estimators.parallel_slopes import compare_slopes
-from server.privacy.estimators.profiles import HigherError, find_limit, is_higher
+from server.privacy.estimators.profiles import HigherError, find_limit, is_higher, look_farthest
 from server.privacy.estimators.regression import LikelihoodRatioTest
 from server.privacy.estimators.sampled_rows import RowSample
 from server.privacy.estimators.starting import find_start
@@ -157,13 +157,9 @@ class _Fit:
         if method == "wald":
             low, high = value - quantile * error, value + quantile * error
         else:
-            length, objective = min(max(quantile * error, 0.05), 3.0), self.add(self.data)
+            length = min(max(quantile * error, 0.05), 3.0)
             lost = quantile * spread.inflate(place)
-            low = find_limit(objective, top, place, -length, lost)
-            high = find_limit(objective, top, place, length, lost)
-            if self.alone is not None:
-                low = self.alone.widen(low, top, place, -length, lost)
-                high = self.alone.widen(high, top, place, length, lost)
+            low, high = (self._find_limit(top, place, step, lost) for step in (-length, length))
         tells = not low < 0 < high or high - low <= math.log(TELLING)
         scores = (
             predictor.scores[number] if predictor.scores else np.arange(self.data.levels, dtype=np.float64)
@@ -180,6 +176,20 @@ class _Fit:
             average / unit,
             average_error / unit,
         )
+
+    def _find_limit(self, top: Height, place: int, step: float, lost: float) -> float:
+        """On the side of `step`: with a prior, the one farther out of its own and that of the reports alone."""
+        objective = self.add(self.data)
+        if self.alone is not None:
+            if self.alone.is_open(top, place, step, lost):
+                return math.copysign(math.inf, step)
+            return self.alone.widen(find_limit(objective, top, place, step, lost), top, place, step, lost)
+        far = look_farthest(objective, top, place, step)
+        if is_higher(far, top):
+            raise HigherError(far.theta)
+        if math.sqrt(max(2 * (top.value - far.value), 0.0)) < lost:
+            return math.copysign(math.inf, step)
+        return find_limit(objective, top, place, step, lost)
 
     def _compare_steps(self, top: Height) -> LikelihoodRatioTest | None:
         """Where the reports alone have a maximum; with a prior too, the test is at that one."""

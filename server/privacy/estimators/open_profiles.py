@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from server.privacy.estimators.climbing import Objective, climb
 from server.privacy.estimators.latent_likelihood import Floats, Height
-from server.privacy.estimators.profiles import HigherError, find_limit, is_higher
+from server.privacy.estimators.profiles import HigherError, find_limit, is_higher, look_farthest
 
 _MOST_MAXIMA = 5
 
@@ -22,6 +22,10 @@ class OpenProfile:
     def __init__(self, objective: Objective, starts: Sequence[Floats]) -> None:
         self._objective = objective
         self.top = max((climb(objective, start) for start in starts), key=lambda found: found.value)
+
+    def is_open(self, near: Height, place: int, step: float, lost: float) -> bool:
+        """Whether less than `lost` is lost at the farthest on the side of `step` of `near`, a maximum with a prior."""
+        return math.sqrt(self._measure(look_farthest(self._objective, near, place, step))) < lost
 
     def widen(self, limit: float, near: Height, place: int, step: float, lost: float) -> float:
         """A limit that a prior set, or the one farther out on the side of `step` that these reports alone set.
@@ -38,8 +42,10 @@ class OpenProfile:
         return math.copysign(math.inf, step)
 
     def lose(self, near: Floats, free: NDArray[np.bool_]) -> float:
-        """Twice the log-likelihood that is lost where only `free` coefficients are not 0; `near` is where to begin."""
-        found = climb(self._objective, near, free)
+        """Twice the log-likelihood that is lost where only `free` coefficients move; `near` is where to begin."""
+        return self._measure(climb(self._objective, near, free))
+
+    def _measure(self, found: Height) -> float:
         for _ in range(_MOST_MAXIMA):
             if not is_higher(found, self.top):
                 break

@@ -46,6 +46,12 @@ def move_along(near: Height, place: int, at: float) -> Floats:
     return start
 
 
+def join_points(near: Height, beside: Height, place: int, at: float) -> Floats:
+    """Where the others fit a coefficient that is `at`, on the line through two points where it is something else."""
+    part = (at - near.theta[place]) / (beside.theta[place] - near.theta[place])
+    return np.asarray(near.theta + part * (beside.theta - near.theta))
+
+
 @dataclass(frozen=True, eq=False)
 class _Looked:
     """The root of twice what is lost where the coefficient is `at`, and the others as they fit it."""
@@ -53,6 +59,23 @@ class _Looked:
     at: float
     lost: float
     height: Height
+
+
+def look_farthest(objective: Objective, near: Height, place: int, step: float) -> Height:
+    """Where the others fit a coefficient as far from a maximum, on the side of `step`, as limits are looked for.
+
+    A likelihood of several maxima may lose more on the way than it does there.
+    """
+    free = np.ones(near.theta.size, dtype=np.bool_)
+    free[place] = False
+    at = float(near.theta[place]) + math.copysign(FARTHEST, step)
+    alone = near.theta.copy()
+    alone[place] = at
+    # As a constant balances a slope: where half of the people are far on the other side.
+    balanced = alone.copy()
+    balanced[0] -= at
+    starts = (alone, balanced)
+    return max((climb(objective, start, free) for start in starts), key=lambda found: found.value)
 
 
 def find_limit(
@@ -76,8 +99,9 @@ def find_limit(
     free = np.ones(top.theta.size, dtype=np.bool_)
     free[place] = False
 
-    def look(at: float, near: Height) -> _Looked:
-        found = climb(objective, move_along(near, place, at), free)
+    def look(at: float, near: Height, beside: Height | None = None) -> _Looked:
+        start = move_along(near, place, at) if beside is None else join_points(near, beside, place, at)
+        found = climb(objective, start, free)
         if is_higher(found, top):
             raise HigherError(found.theta)
         return _Looked(at, math.sqrt(max(2 * (top.value - found.value), 0.0)), found)
@@ -93,11 +117,11 @@ def find_limit(
         # Of the step: where it was taken to is rounded, and may lie just before the farthest.
         if abs(step) >= FARTHEST:
             return math.copysign(math.inf, step)
-        inner, step = outer, math.copysign(min(1.6 * abs(step), FARTHEST), step)
-        outer = look(first + step, inner.height)
+        before, inner, step = inner, outer, math.copysign(min(1.6 * abs(step), FARTHEST), step)
+        outer = look(first + step, inner.height, before.height)
     while outer.lost - quantile > _CLOSE and abs(outer.at - inner.at) > 1e-7:
         part = (quantile - inner.lost) / (outer.lost - inner.lost)
-        middle = look(inner.at + (outer.at - inner.at) * min(max(part, 0.1), 0.9), inner.height)
+        middle = look(inner.at + (outer.at - inner.at) * min(max(part, 0.1), 0.9), inner.height, outer.height)
         if abs(middle.lost - quantile) <= _CLOSE:
             return middle.at
         inner, outer = (middle, outer) if middle.lost < quantile else (inner, middle)
