@@ -166,6 +166,77 @@ def test_published_figures_come_out_again(tmp_path: Path, monkeypatch: pytest.Mo
         assert f"{100 * float(printed[0]):.{decimals}f}" == published
 
 
+EXAMPLES = ROOT / "docs" / "examples"
+MADE_ANEW = "made_anew_from_published_figures"
+AGAIN = re.compile(
+    r"\| \[`(\w+)`\]\(examples/\w+\.json\)(?:.* at (\w+))?: (\d+) `(\w+)`, (\d+) `(\w+)` "
+    r"\| ([\d.]+) %(?: \(([\d.]+) to ([\d.]+)\))? \| ([\d.]+) \| ([\d.]+) \|"
+)
+
+
+def test_published_surveys_come_out_again_from_tables_made_anew() -> None:
+    """Estimates to their last published digit, and intervals of ± 1.96 standard errors. The next test is the twin."""
+    rows = AGAIN.findall(read("analyse.md"))
+    assert len(rows) == 4
+    for name, place, yes, first, no, second, share, low, high, *printed in rows:
+        data, study = (EXAMPLES / f"{name}.{ending}" for ending in ("csv", "json"))
+        header, *lines = data.read_text("utf-8").splitlines()
+        reports = [line.split(",")[-2] for line in lines if place in line or "stratum" not in header]
+        assert header.endswith(f",{MADE_ANEW}")
+        assert [reports.count(first), reports.count(second), len(reports)] == [
+            int(yes),
+            int(no),
+            int(yes) + int(no),
+        ]
+        stated = json.loads(study.read_text("utf-8"))
+        assert stated["survey"]["introduction"].startswith("Made anew from published figures: no row")
+        (line,) = estimated(data, study, f" {len(reports)} ")
+        assert re.split(r"  +", line)[4:6] == printed
+        decimals = len(share.partition(".")[2])
+        value, error = map(float, printed)
+        assert f"{100 * value:.{decimals}f}" == share
+        if low:
+            assert [f"{100 * (value + side * 1.96 * error):.1f}" for side in (-1, 1)] == [low, high]
+
+
+def estimated(data: Path, study: Path, n: str) -> list[str]:
+    """The lines of the terminal's table for so many rows."""
+    nowhere = CliRunner(env={"DATABASE_URL": "sqlite:////proc/nowhere/moneda.sqlite3"})
+    done = nowhere.invoke(main, ["analyse", str(data), "--study", str(study)])
+    assert done.exit_code == 0, done.output
+    return [line for line in done.stdout.splitlines() if n in line and "yes" in line]
+
+
+PUBLISHED = {"Daegu": (43.6, 39.4, 47.9), "Doha": (57.1, 52.4, 61.8), "supplements": (70.1, 65.6, 74.7)}
+
+
+def test_the_published_figures_leave_no_other_chance_and_one_other_division() -> None:
+    """Of 2,167 people, as the page says: every division and each of six chances tried, Wald's interval."""
+    found = {
+        truth: [
+            first
+            for first in range(600, 1600)
+            if fits("Daegu", first, truth)
+            and all(fits(name, 2167 - first, truth) for name in ("Doha", "supplements"))
+        ]
+        for truth in (1 / 2, 3 / 5, 2 / 3, 7 / 10, 3 / 4, 4 / 5)
+    }
+    assert found == {1 / 2: [], 3 / 5: [], 2 / 3: [1191, 1202], 7 / 10: [], 3 / 4: [], 4 / 5: []}
+
+
+def fits(name: str, people: int, truth: float) -> bool:
+    """Whether some number of Yes gives the three published figures, with a harmless question of one half."""
+    share, *ends = PUBLISHED[name]
+    near = round(people * (truth * share / 100 + (1 - truth) / 2))
+    for yes in range(near - 2, near + 3):
+        seen = yes / people
+        value, error = (seen - (1 - truth) / 2) / truth, (seen * (1 - seen) / people) ** 0.5 / truth
+        figures = [100 * (value + side * 1.96 * error) for side in (0, -1, 1)]
+        if [round(figure, 1) for figure in figures] == [share, *ends]:
+            return True
+    return False
+
+
 def test_the_study_file_and_how_its_rows_were_drawn_are_read_together() -> None:
     study, sampling = (json.loads(block) for block in blocks("analyse.md", "json")[:2])
     read = parse_study(json.dumps({**study, **sampling}).encode())

@@ -6,7 +6,8 @@ import pytest
 
 from server.output.languages import LANGUAGES
 from server.privacy.designs import coin_flip
-from server.privacy.planning import Headline, respondents_for_margin_two_samples
+from server.privacy.planning import Headline, compare_groups, power, respondents_for_margin_two_samples
+from server.reports.estimate_remarks import UNLIKELY
 from server.study.definitions import Definition, Question
 from server.study.gallery import Template, find, templates
 from server.study.planning import plan
@@ -55,8 +56,9 @@ def shape(definition: Definition) -> list[object]:
     ]
 
 
-def test_there_are_four_and_each_is_the_same_in_both_languages() -> None:
-    assert [template.name for template in templates()] == ["one_question", "battery", "scale", "wave"]
+def test_there_are_six_and_each_is_the_same_in_both_languages() -> None:
+    names = ["one_question", "battery", "scale", "wave", "known_share", "split_sample"]
+    assert [template.name for template in templates()] == names
     for template in templates():
         english, spanish = template.definitions["en"], template.definitions["es"]
         assert shape(english) == shape(spanish)
@@ -128,8 +130,38 @@ def test_the_wave_is_planned_for_the_difference_of_two_rounds() -> None:
     assert wave.plan.respondents >= respondents_for_margin_two_samples(0.1, design)
 
 
+def test_each_that_tells_whether_it_works_says_how_often_it_would() -> None:
+    """What its description says, from its own coins and the people that it is planned for; the twin is another coin."""
+    control, known, split = (found(name).questions for name in ("battery", "known_share", "split_sample"))
+    (of_nobody,) = [question.designs[0] for question in control if question.control]
+    half, other = split[0].designs[0], coin_flip(0.4)
+    told = {
+        # Of those who answer at random, half say Yes; the page notices at 5 %, above 0.
+        "battery": power(people("battery"), 0.3 / 2, 0.0, of_nobody, alpha=UNLIKELY, sides=1),
+        "known_share": power(people("known_share"), 0.6 * 0.8, 0.6, known[0].designs[0]),
+        "split_sample": compare_groups([0.2, 0.1], [half, other]).power(people("split_sample")),
+    }
+    for name, chance in told.items():
+        template = find(name)
+        assert template is not None
+        said = re.search(r"With ([\d,]+) .* in (\d+) of 100 such (?:surveys|studies)", template.use)
+        assert said is not None
+        assert int(said[1].replace(",", "")) == people(name)
+        assert int(said[2]) == int(100 * chance)
+    assert int(100 * power(people("known_share"), 0.48, 0.6, coin_flip(0.2))) != int(
+        100 * told["known_share"]
+    )
+
+
 def test_a_template_that_is_not_there_is_not_found() -> None:
     assert find("nothing") is None
+
+
+def people(name: str) -> int:
+    planned = found(name).plan
+    assert planned is not None
+    assert planned.respondents is not None
+    return planned.respondents
 
 
 def found(name: str) -> Definition:

@@ -528,7 +528,7 @@ def test_every_answer_has_a_text_in_the_language_of_the_survey(
     for case in (*cases.values(), in_spanish):
         for row in case.table("codebook.csv"):
             assert row["report_text"]
-            assert row["truth_text"] or row["kind"] in ("stratum", "missing")
+            assert row["truth_text"] or row["kind"] in ("stratum", "weights", "missing")
         assert all(row["answer_text"] for row in case.table("estimates.csv") if row["statistic"] == "share")
     shares = [row for row in in_spanish.table("estimates.csv") if row["statistic"] == "share"]
     assert {row["answer_text"] for row in shares} == {"Sí", "No"}
@@ -605,6 +605,8 @@ def test_readme_tells_both_languages_what_each_file_is(cases: Mapping[str, Case]
             assert case.names - {"README.txt"} == {name for names in told for name in names.split(", ")}
             assert case.report.slug in text
         assert "randomised on the device used to answer" in " ".join(english.split())
+        assert "Rows have no weights." in " ".join(english.split())
+        assert "Las filas no tienen pesos." in " ".join(spanish.split())
         assert "se aleatorizó en el dispositivo" in " ".join(spanish.split())
 
 
@@ -688,6 +690,10 @@ def test_the_scripts_of_regressions_find_what_the_page_finds(
         both.append(found)
     np.testing.assert_allclose(*both, rtol=1e-6)
     few = cases["even populations"].folder
+    (weights,) = [row for row in cases["even populations"].table("codebook.csv") if row["kind"] == "weights"]
+    assert (weights["column"], weights["report_text"][:20]) == ("stratum", "rows have no weights")
+    for script in ("fit.py", "fit.R"):
+        assert "Not fitted here:" in (few / script).read_text("utf-8")
     for ran in (run_python(few, "fit.py", "drugs.green"), find_r().run_alone("fit.R", few, "drugs.green")):
         assert ran.returncode == 1
         assert "leave a coefficient without an end" in ran.stderr

@@ -1,5 +1,6 @@
 """The form on paper: every throw of its tables counted, both languages read back, and why others have none."""
 
+import json
 import math
 import re
 from collections import Counter
@@ -18,7 +19,11 @@ from server.privacy.designs import TOTAL, Throws, coin_flip, k_ary, plan_throws
 from server.store.models import SurveyVersion
 from server.study.by_hand import KEYS, list_paper_obstacles, list_paper_questions
 from server.study.by_hand.throw_tables import ThrowRow, list_rows
+from server.study.by_hand.throwing import list_obstacles
+from server.study.definitions.definition_reader import parse_definition
+from server.study.kinds.designing import DEVICES
 from tests.support import factories
+from tests.support.factories import ROOT
 from tests.support.pdf_reader import Piece, list_pieces, pages
 
 FACES = {"coin": (0, 1), "die": tuple(range(1, 7)), "disc": tuple(range(10))}
@@ -46,6 +51,47 @@ DOCUMENT = factories.definition(
     translations={"es": {"Exams": "Exámenes", "Have you copied?": "¿Has copiado?", "Money": "Dinero"}},
 )
 DESIGNS = [coin_flip(place / 100) for place in range(1, 50)] + [k_ary(4, 1.0986122886681098), k_ary(3, 1.0)]
+
+
+MADE = {
+    "warner": {"truth": 0.75},
+    "forced_response": {"truth": 2 / 3, "yes": 1 / 6},
+    "unrelated_question": {"truth": 0.5, "prevalence": 0.5, "innocuous": "Heads?"},
+    "kuk": {"if_yes": 0.75, "if_no": 0.25},
+    "crosswise": {"prevalence": 0.25, "innocuous": "Born in spring?"},
+}
+"""Designs of Yes or No whose chances three throws can give."""
+STRONG = ("coin_flip", "k_ary", "ordinal", "unary", "symmetric_unary", "stochastic_rounding")
+"""Those that are stated by their strength: here that of two fair coins."""
+
+
+@pytest.mark.parametrize("page", ["paper.md", "papel.md"])
+def test_the_page_says_which_designs_have_a_form(page: str) -> None:
+    rows = re.findall(
+        r"^\| ([^|]*`[^|]+) \| (\w+) \|", (ROOT / "docs" / page).read_text("utf-8"), re.MULTILINE
+    )
+    said = {name: word for names, word in rows for name in re.findall(r"`(\w+)`", names)}
+    assert set(said) == {*DEVICES, *STRONG}
+    for name, word in said.items():
+        assert (word in ("yes", "sí")) is not any(list_obstacles(published(name))), name
+    # The twin: Warner's design whose opposite is likelier has none.
+    assert any(list_obstacles(published("warner", truth=0.25)))
+
+
+def published(mechanism: str, **parameters: Any) -> list[dict[str, Any]]:
+    """The entries of a published survey with a question under a design."""
+    if mechanism in MADE or mechanism == "coin_flip":
+        stated = {"mechanism": mechanism, **MADE.get(mechanism, {"gamma": 0.25}), **parameters}
+        question = {"name": "q", "kind": "yes_no", "text": "Q?", "design": stated}
+    elif mechanism == "stochastic_rounding":
+        question = {"name": "q", "kind": "number", "text": "Q?", "low": 0, "high": 10, "step": 1}
+        question |= {"design": {"mechanism": mechanism, "epsilon": 1.0986122886681098}}
+    else:
+        kind = "scale" if mechanism == "ordinal" else "select_one"
+        question = {**WHY, "kind": kind, "design": {"mechanism": mechanism, "epsilon": 1.0986122886681098}}
+    definition = parse_definition(factories.definition(format=2, questions=[question]))
+    entries: list[dict[str, Any]] = json.loads(definition.to_canonical())["questions"]
+    return entries
 
 
 def read_version(database_url: str, slug: str) -> SurveyVersion:

@@ -23,6 +23,10 @@ STRATA = {
     "or through the survey's own link where telling that apart would tell of few",
 }
 """What stands in the column of strata in place of a path, and what it means."""
+WEIGHTS = (
+    "rows have no weights; where strata have populations (strata.csv, if it comes along), what a report weights by "
+    "population counts the rows of each smallest stratum for its part of the population, and nothing else does"
+)
 
 
 def codebook_csv(definition: Definition, *, strata: bool) -> str:
@@ -78,10 +82,10 @@ def codebook_rows(definition: Definition, languages: Sequence[str] = ()) -> Iter
 
 
 def strata_rows() -> Iterator[Sequence[object]]:
-    """What stands in the column `stratum` in place of a path."""
-    for value, meaning in STRATA.items():
-        row = {"column": "stratum", "kind": "stratum", "code": value, "report_text": meaning}
-        yield [row.get(name, "") for name in CODEBOOK]
+    """What stands in the column `stratum` in place of a path, and how rows count by it."""
+    rows = [{"kind": "stratum", "code": value, "report_text": meaning} for value, meaning in STRATA.items()]
+    for row in (*rows, {"kind": "weights", "report_text": WEIGHTS}):
+        yield [{"column": "stratum", **row}.get(name, "") for name in CODEBOOK]
 
 
 def missing_row(column: str) -> Sequence[object]:

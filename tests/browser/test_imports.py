@@ -221,7 +221,7 @@ def test_a_template_is_chosen_and_opens_in_the_editor(
     desk = Desk(page, language)
     begin(page, served)
     press_on(page, desk.link("Start from a template"), "Enter")
-    expect(page.get_by_role("heading", level=2)).to_have_count(4)
+    expect(page.get_by_role("heading", level=2)).to_have_count(6)
     for summary in page.locator("summary").all():
         summary.press("Enter")
     assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["viewport"]["width"]

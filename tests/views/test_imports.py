@@ -199,10 +199,12 @@ def test_the_gallery_says_what_each_costs_and_needs(signed_in: FlaskClient) -> N
         "3,264",
         "3,764",
         "3,805",
+        "1,352",
+        "910",
         "± 5 points",
     ):
         assert figure in page
-    assert page.count("Use this template") == 4
+    assert page.count("Use this template") == 6
 
 
 @pytest.mark.parametrize(

@@ -198,4 +198,4 @@ def test_the_command_line_asks_for_the_same(database_url: str) -> None:
 
 def test_every_template_shows_its_headline(signed_in: FlaskClient) -> None:
     text = signed_in.get("/manage/gallery?lang=en").text
-    assert text.count("Nobody can be sure of your answer") == 4
+    assert text.count("Nobody can be sure of your answer") == 6

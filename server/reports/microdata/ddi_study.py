@@ -18,7 +18,7 @@ _RANDOMISED = N_(
     "it was sent, with chances that are known: the "
     "variables hold these reports, and not what was answered. Each variable states its chances."
 )
-_WEIGHTS = N_(
+WEIGHTS = N_(
     "Rows have no weights. Where strata have populations, estimates are weighted by these, which strata.csv lists."
 )
 
@@ -133,7 +133,7 @@ def _add_method(parent: ET.Element, report: Report) -> None:
         add_element(size, "sampleSize", str(sheet.planned_respondents))
     if sheet.mode:
         add_element(collection, "collMode", sheet.mode)
-    add_element(collection, "weight", say(_WEIGHTS))
+    add_element(collection, "weight", say(WEIGHTS))
     if sheet.quality:
         add_element(collection, "cleanOps", sheet.quality)
     add_element(method, "notes", say(_RANDOMISED), type="randomised response")

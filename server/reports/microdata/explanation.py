@@ -10,7 +10,7 @@ from babel.support import NullTranslations
 
 from server.inputs import N_
 from server.output.languages import LANGUAGES, load_catalogue
-from server.reports.microdata.ddi_study import find_field_days
+from server.reports.microdata.ddi_study import WEIGHTS, find_field_days
 from server.reports.report import Report
 from server.reports.survey_texts import INCOMPLETE
 
@@ -137,7 +137,7 @@ def _written(report: Report, names: Collection[str], translations: NullTranslati
     for pattern, text in _FILES:
         if found := fnmatch.filter(names, pattern):
             paragraphs.append(fill(f"{', '.join(found)}: {say(text)}.", 80, subsequent_indent="  "))
-    paragraphs += [fill(say(text), 80) for text in (_CSV, _LABELLED)]
+    paragraphs += [fill(say(text), 80) for text in (WEIGHTS, _CSV, _LABELLED)]
     licence = report.study.licence
     paragraphs.append(fill(say(_LICENCE) % {"licence": licence} if licence else say(_NO_LICENCE), 80))
     if days := find_field_days(report):

@@ -42,7 +42,8 @@ _DESCRIBED = (
         N_("Four items in a row"),
         N_(
             "Four things that people did or did not do. One of them is impossible, so that its estimate shows "
-            "whether people followed the instructions; a check that is never sent explains the coins."
+            "whether people followed the instructions; a check that is never sent explains the coins. With 3,300 "
+            "people, three in ten who answer at random are noticed in 91 of 100 such surveys."
         ),
     ),
     (
@@ -60,6 +61,24 @@ _DESCRIBED = (
             "The first of two rounds with the same questions and designs. Make the second one from it, before "
             "anybody answers. It is planned for the difference between the rounds, ± 10 points, which takes "
             "twice the respondents."
+        ),
+    ),
+    (
+        "known_share",
+        N_("A share that is known"),
+        N_(
+            "One of two questions is about something that records tell of the whole group: if its estimate is far "
+            "from that, so may be the other. With 1,400 people, where it is true of six in ten and a fifth of these "
+            "deny it, that is noticed in 85 of 100 such surveys."
+        ),
+    ),
+    (
+        "split_sample",
+        N_("One question for two halves"),
+        N_(
+            "The survey of one half of the people. The other half gets a duplicate in which chance changes fewer "
+            "answers; whom which link reaches is drawn. With 950 in each half, and 0.40 as the other strength γ, "
+            "a fifth in this half and a tenth in the other are told apart in 83 of 100 such studies."
         ),
     ),
 )

@@ -6,6 +6,12 @@
 # A report of 1 comes from an answer of 1 with the chance `high`, and from any other with the chance `low`: both are in
 # codebook.csv, for each version. So the chance of a report of 1 is low + (high - low) times the logistic curve, which
 # is a link of its own for glm.
+#
+# Not fitted here: an answer to another question as a predictor, whose own coins have to be taken into account, weeks, and
+# weights: rows have none, and each counts the same, whatever the population of its stratum. Where the survey is,
+# `python -m server estimate SLUG --explain COLUMN --by QUESTION` does the first two. From a table to which a column of
+# weights was added, with the survey's study file, `python -m server analyse` with `--explain` does the first and the
+# last. The notebook beside this file has each answer by itself, and no regression.
 
 words <- commandArgs(trailingOnly = TRUE)
 column <- if (length(words)) words[1] else "<column>"
