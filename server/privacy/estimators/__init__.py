@@ -34,7 +34,9 @@ from server.privacy.estimators.conditional_shares import (
     GroupComparison,
     compare_conditional_shares,
 )
+from server.privacy.estimators.extended_crosswise import ExtendedCrosswise, estimate_extended_crosswise
 from server.privacy.estimators.impossible import impossible_share_test
+from server.privacy.estimators.inattention import AttentiveShare, correct_inattention
 from server.privacy.estimators.joint import JointEstimate, estimate_joint
 from server.privacy.estimators.likelihood import LikelihoodEstimate, maximum_likelihood
 from server.privacy.estimators.limits import INTERVALS
@@ -55,11 +57,13 @@ __all__ = [
     "SMALL",
     "AnsweredMeanEstimate",
     "Association",
+    "AttentiveShare",
     "CheatingTest",
     "Coefficients",
     "ConditionalShare",
     "ConfidenceSequence",
     "ControlItemTest",
+    "ExtendedCrosswise",
     "GroupComparison",
     "JointEstimate",
     "LikelihoodEstimate",
@@ -80,7 +84,9 @@ __all__ = [
     "compare_conditional_shares",
     "confidence_sequence",
     "control_item_test",
+    "correct_inattention",
     "estimate_answered_mean",
+    "estimate_extended_crosswise",
     "estimate_joint",
     "estimate_mean",
     "estimate_pooled_answered_mean",
