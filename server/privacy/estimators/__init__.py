@@ -34,8 +34,12 @@ from server.privacy.estimators.conditional_shares import (
     GroupComparison,
     compare_conditional_shares,
 )
+from server.privacy.estimators.double_lists import DoubleListEstimate, estimate_double_list
 from server.privacy.estimators.impossible import impossible_share_test
+from server.privacy.estimators.item_counts import ItemCountEstimate, estimate_item_count
+from server.privacy.estimators.item_sums import ItemSumEstimate, estimate_item_sum
 from server.privacy.estimators.joint import JointEstimate, estimate_joint
+from server.privacy.estimators.lie_detection import LieDetection, detect_lies
 from server.privacy.estimators.likelihood import LikelihoodEstimate, maximum_likelihood
 from server.privacy.estimators.limits import INTERVALS
 from server.privacy.estimators.mean_estimates import MeanEstimate, estimate_mean
@@ -47,6 +51,7 @@ from server.privacy.estimators.pooled_tests import pooled_control_item_test, poo
 from server.privacy.estimators.prevalence import UnknownPrevalenceEstimate, estimate_unknown_prevalence
 from server.privacy.estimators.regression import LikelihoodRatioTest, LogisticRegression, logistic_regression
 from server.privacy.estimators.sequences import ConfidenceSequence, confidence_sequence
+from server.privacy.estimators.several_baselines import SeveralBaselines, estimate_several_baselines
 from server.privacy.estimators.share_estimates import ShareEstimate, estimate_shares
 from server.privacy.estimators.weighted_limits import SMALL
 
@@ -60,8 +65,12 @@ __all__ = [
     "ConditionalShare",
     "ConfidenceSequence",
     "ControlItemTest",
+    "DoubleListEstimate",
     "GroupComparison",
+    "ItemCountEstimate",
+    "ItemSumEstimate",
     "JointEstimate",
+    "LieDetection",
     "LikelihoodEstimate",
     "LikelihoodRatioTest",
     "LogisticRegression",
@@ -69,6 +78,7 @@ __all__ = [
     "Measure",
     "PooledShares",
     "ReleasedRatio",
+    "SeveralBaselines",
     "ShareEstimate",
     "UnknownPrevalenceEstimate",
     "answered_mean_coefficients",
@@ -80,13 +90,18 @@ __all__ = [
     "compare_conditional_shares",
     "confidence_sequence",
     "control_item_test",
+    "detect_lies",
     "estimate_answered_mean",
+    "estimate_double_list",
+    "estimate_item_count",
+    "estimate_item_sum",
     "estimate_joint",
     "estimate_mean",
     "estimate_pooled_answered_mean",
     "estimate_pooled_joint",
     "estimate_pooled_mean",
     "estimate_pooled_shares",
+    "estimate_several_baselines",
     "estimate_shares",
     "estimate_unknown_prevalence",
     "impossible_share_test",
