@@ -154,7 +154,7 @@ def test_published_figures_come_out_again(tmp_path: Path, monkeypatch: pytest.Mo
     rows = row.findall(read("analyse.md"))
     assert len(rows) == 2
     for study, (name, yes, no, published, *printed) in zip(
-        blocks("analyse.md", "json")[2:], rows, strict=True
+        blocks("analyse.md", "json")[-2:], rows, strict=True
     ):
         Path("study.json").write_text(study, "utf-8")
         Path("counts.csv").write_text("\n".join([name, *["yes"] * int(yes), *["no"] * int(no)]), "utf-8")
@@ -164,6 +164,29 @@ def test_published_figures_come_out_again(tmp_path: Path, monkeypatch: pytest.Mo
         assert re.split(r"  +", line)[4:] == printed
         decimals = len(published.partition(".")[2])
         assert f"{100 * float(printed[0]):.{decimals}f}" == published
+
+
+def test_models_find_what_is_printed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The made-up rows of the page, one cell of its table for each kind of row."""
+    monkeypatch.chdir(tmp_path)
+    page = read("analyse.md").partition("\n## Models\n")[2]
+    study, command = blocks("analyse.md", "json")[2], arguments(blocks("analyse.md", "sh")[2])
+    header, counted = (
+        re.search(r"\| `forms.csv`: (.+), rows \|", page),
+        re.findall(r"(\w+), (\d), (\d+)(?=;| \|)", page),
+    )
+    assert header
+    assert len(counted) == 4
+    rows = [f"{form},{answer}" for form, answer, times in counted for _ in range(int(times))]
+    Path("study.json").write_text(study, "utf-8")
+    Path("forms.csv").write_text("\n".join([header[1].replace(", ", ","), *rows]), "utf-8")
+    done = CliRunner(env={"DATABASE_URL": "sqlite:////proc/nowhere/moneda.sqlite3"}).invoke(main, command)
+    assert done.exit_code == 0, done.output
+    lines = [re.split(r"  +", line) for line in done.stdout.splitlines()]
+    shown = re.findall(r"\| `(\w+)` \| ([\d.]+) \| ([\d.]+) \| ([\d.]+ to [\d.]+) \|", page)
+    assert len(shown) == 2
+    for row in shown:
+        assert list(row) in lines
 
 
 def test_the_study_file_and_how_its_rows_were_drawn_are_read_together() -> None:
@@ -179,7 +202,7 @@ def test_the_study_file_and_how_its_rows_were_drawn_are_read_together() -> None:
     [
         ("verify.md", 6),
         ("verificar.md", 6),
-        ("analyse.md", 4),
+        ("analyse.md", 5),
         ("privacy/planning.md", 7),
         ("paper.md", 2),
         ("papel.md", 2),
@@ -207,7 +230,7 @@ def test_there_is_no_example_that_no_test_runs() -> None:
     shown = {page: blocks(page, "sh") for page in pages if blocks(page, "sh")}
     assert {page: len(found) for page, found in shown.items()} == {
         **{"commands.md": 1, "releases.md": 1, "operating.md": 1, "definition.md": 1},
-        **{"verify.md": 5, "verificar.md": 5, "analyse.md": 3, "privacy/planning.md": 1},
+        **{"verify.md": 5, "verificar.md": 5, "analyse.md": 4, "privacy/planning.md": 1},
         **{"paper.md": 2, "papel.md": 2},
     }
     readme = re.findall(r"```sh\n(.*?)```", (ROOT / "README.md").read_text("utf-8"), re.DOTALL)

@@ -8,6 +8,7 @@ import click
 
 from server.cli.common import JSON, check_new_file, make_plain, open_new_file, print_document
 from server.cli.explain_output import BY, EXPLAIN, print_explanation
+from server.cli.model_output import print_models
 from server.cli.result_output import print_report
 from server.cli.sample_output import print_sample
 from server.output.languages import DEFAULT_LANGUAGE, LANGUAGES
@@ -75,9 +76,11 @@ def analyse(
         return
     made = data.report
     click.echo(f"{make_plain(made.definition.title)} ({made.n} rows, collected elsewhere)")
-    print_report(made)
+    if data.asked:
+        print_report(made)
     if data.sample is not None:
         print_sample(data.sample)
+    print_models(data.models)
     if explained is not None:
         print_explanation(explained)
 

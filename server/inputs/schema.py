@@ -79,6 +79,7 @@ _TYPES = {
     "integer": N_("must be a whole number; it is %(value)s"),
     "boolean": N_("must be true or false; it is %(value)s"),
     "number or string": N_("must be a number, or text; it is %(value)s"),
+    "string or object": N_("must be text, or an object; it is %(value)s"),
     "string or array": N_("must be text, or a list; it is %(value)s"),
     "integer or object": N_("must be a whole number, or an object; it is %(value)s"),
 }

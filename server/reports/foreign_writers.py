@@ -10,6 +10,7 @@ from server.output.documents import Document, to_html, to_pdf, to_xlsx
 from server.reports.contents.elsewhere_document import build_elsewhere_document
 from server.reports.documents import questions_json
 from server.reports.elsewhere import ForeignData
+from server.reports.elsewhere.model_numbers import model_json
 from server.reports.elsewhere.sample_numbers import sample_json
 from server.reports.explaining import ExplainedAnswer, explanation_json
 from server.reports.formats import Written
@@ -41,6 +42,8 @@ class ForeignReport:
         }
         if self.data.sample is not None:
             document["sampling"] = sample_json(self.data.sample)
+        if self.data.models:
+            document["models"] = [model_json(each) for each in self.data.models]
         if self.explained is not None:
             document["explanation"] = explanation_json(self.explained)
         return document

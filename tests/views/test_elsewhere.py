@@ -191,3 +191,35 @@ def test_a_published_survey_gives_the_study_file_of_its_responses(
 def test_the_page_is_led_to_from_the_list_of_surveys(signed_in: FlaskClient) -> None:
     assert f'href="{ADDRESS}"' in signed_in.get("/manage/surveys").text
     assert signed_in.get(ADDRESS).status_code == 200
+
+
+MODELLED: dict[str, Any] = {
+    "model": "unknown_prevalence",
+    "name": "cheated",
+    "text": "Ever cheated, on either form?",
+    "report": "Q7",
+    "group": "form",
+    "groups": [{"cell": "A", "truth": 0.75}, {"cell": "B", "truth": 0.25}],
+}
+
+
+def test_models_are_on_the_page_and_what_is_wrong_with_one_is_said_of_the_study_file(
+    signed_in: FlaskClient,
+) -> None:
+    table = "\n".join(["form,Q7", *["A,0"] * 74, *["A,1"] * 26, *["B,0"] * 56, *["B,1"] * 44]).encode()
+    study = json.dumps({"format": 1, "models": [MODELLED]}).encode()
+    answer = send(signed_in, {"data": table, "study_file": study})
+    assert answer.status_code == 200
+    assert "Ever cheated, on either form?" in answer.text
+    (row,) = (row for row in cells(answer.text) if row[:1] == ["Yes to the sensitive question"])
+    assert row[1].startswith("17.0")
+    other = {**MODELLED, "groups": [{"cell": "A", "truth": 0.5}, {"cell": "B", "truth": 0.5}]}
+    wrong = send(
+        signed_in, {"data": table, "study_file": json.dumps({"format": 1, "models": [other]}).encode()}
+    )
+    assert wrong.status_code == 422
+    assert "Study file, models[0].groups[1].truth" in refusal(wrong)
+    alone = b"form,Q7\nA,0\nA,1\n"
+    wrong = send(signed_in, {"data": alone, "study_file": study})
+    assert wrong.status_code == 422
+    assert "Study file, models[0].groups[1].cell" in refusal(wrong)

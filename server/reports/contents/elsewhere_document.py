@@ -10,6 +10,7 @@ from server.reports.contents.estimate_sections import estimates
 from server.reports.contents.explanation_section import build_explanation
 from server.reports.contents.finding_sections import list_findings
 from server.reports.contents.methods import make_paragraph
+from server.reports.contents.model_section import describe_models
 from server.reports.contents.question_sections import questions
 from server.reports.contents.sample_section import EVEN_ROWS, describe_sample
 from server.reports.elsewhere import ForeignData
@@ -41,6 +42,16 @@ def build_elsewhere_document(data: ForeignData, explained: ExplainedAnswer | Non
 
 def _sections(words: ReportWords, data: ForeignData, explained: ExplainedAnswer | None) -> Iterator[Section]:
     _, report = words.gettext, data.report
+    facts = _(
+        "Study file (SHA-256): %(hash)s. Made with %(software)s.",
+        hash=report.version,
+        software=report.software,
+    )
+    source = Section("source", Text(_("Source")), (make_paragraph(facts),))
+    if not data.asked:
+        yield describe_models(words, data)
+        yield source
+        return
     yield list_findings(words, report)
     yield Section("results", Text(_("Estimates")), tuple(estimates(words, report)))
     if data.sample is not None:
@@ -51,16 +62,13 @@ def _sections(words: ReportWords, data: ForeignData, explained: ExplainedAnswer 
         yield Section(
             "by-stratum", Text(_("By stratum")), (stratum_sections.introduce_tables(words),), inside
         )
+    if data.models:
+        yield describe_models(words, data)
     if explained is not None:
         yield build_explanation(words, report, explained)
     yield Section("questions", Text(_("Questions")), (questions(words, report.definition),))
     yield Section("method", Text(_("Method")), tuple(methods.estimators(words, report, live=False)))
     yield Section("checks", Text(_("Diagnostics")), tuple(diagnostics(words, report)))
     yield Section("limits", Text(_("Limits")), tuple(methods.limits(words)))
-    facts = _(
-        "Study file (SHA-256): %(hash)s. Made with %(software)s.",
-        hash=report.version,
-        software=report.software,
-    )
-    yield Section("source", Text(_("Source")), (make_paragraph(facts),))
+    yield source
     yield Section("exact-designs", Text(_("Codebook")), (methods.codebook(words, report.asked),))

@@ -46,6 +46,12 @@ def read_survey(document: Mapping[str, Any], field: str) -> Definition:
         raise InputError(error.status, problems) from None
 
 
+def read_title(document: Mapping[str, Any], field: str) -> Definition:
+    """A survey that states no question: its title and language, beside models of their own columns."""
+    stand_in = {"name": "answer", "kind": "yes_no", "text": "?", "design": _STAND_INS["yes_no"]}
+    return replace(read_survey({**document, "questions": [stand_in]}, field), entries=())
+
+
 def _read(document: Mapping[str, Any]) -> Definition:
     given = document.get("questions")
     entries = given if isinstance(given, list) else []

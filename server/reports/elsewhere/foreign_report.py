@@ -12,6 +12,8 @@ from server.collect.waves import Wave, WaveQuestion, places_of, same_question
 from server.inputs import N_, refuse
 from server.inputs.csv_rows import Told, report_no_progress
 from server.reports.elsewhere.foreign_table import ForeignTable, read_foreign_table
+from server.reports.elsewhere.model_estimates import estimate_models
+from server.reports.elsewhere.models.model_parts import FoundModel
 from server.reports.elsewhere.sample_estimates import SampleReport, estimate_sample
 from server.reports.elsewhere.sample_tables import Comparable
 from server.reports.elsewhere.study_file import StudyFile
@@ -34,6 +36,12 @@ class ForeignData:
     table: ForeignTable
     report: Report
     sample: SampleReport | None
+    models: tuple[FoundModel, ...]
+
+    @property
+    def asked(self) -> bool:
+        """Whether there are questions, estimated by their designs; else there are models alone."""
+        return bool(self.report.questions)
 
 
 def read_foreign_data(file: IO[bytes], study: StudyFile, told: Told = report_no_progress) -> ForeignData:
@@ -51,7 +59,7 @@ def read_foreign_data(file: IO[bytes], study: StudyFile, told: Told = report_no_
         asked = [same_question(question.name, report.waves) for question in study.definition.questions]
         known = Comparable(study.covariates, study.nodes, asked)
         sample = estimate_sample(study.sampling, table, known, CONFIDENCE)
-    return ForeignData(study, table, report, sample)
+    return ForeignData(study, table, report, sample, estimate_models(study.models, table, CONFIDENCE))
 
 
 def _report(study: StudyFile, table: ForeignTable) -> Report:
@@ -142,7 +150,7 @@ def _wave(
         number,
         definition,
         strata,
-        np.concatenate(margins, axis=1),
+        np.concatenate(margins, axis=1) if margins else np.zeros((len(strata), 0), np.int64),
         count_cells(at, ones, len(strata)),
         pieces,
     )

@@ -39,7 +39,8 @@ class ForeignTable:
 
     `reports` are by column; `covariates` by name, as numbers or as the places of texts, which are in `weeks` where they
     follow from days; `clusters` and `drawn_from`
-    (strata of the sample) are numbered, the latter in the order of `names_drawn_from`.
+    (strata of the sample) are numbered, the latter in the order of `names_drawn_from`. `models` are the values that
+    each model reads, by role: NaN where the row is left out of it.
     """
 
     rows: int
@@ -54,10 +55,13 @@ class ForeignTable:
     clusters: NDArray[np.int64] | None
     drawn_from: NDArray[np.int64] | None
     names_drawn_from: tuple[str, ...]
+    models: tuple[Mapping[str, NDArray[np.float64]], ...]
 
     def patterns(self, definition: Definition, own: NDArray[np.bool_]) -> NDArray[np.uint8]:
         """The reports of some rows, a column for each byte of the definition."""
         names = [name for question in definition.questions for name in question.columns]
+        if not names:
+            return np.zeros((int(own.sum()), 0), np.uint8)
         return np.stack([self.reports[name][own] for name in names], axis=1)
 
 
@@ -76,20 +80,35 @@ def read_foreign_table(file: IO[bytes], study: StudyFile, told: Told = report_no
         for column in (study.sampling.clusters, study.sampling.strata):
             if column is not None:
                 readers.setdefault(column, NameCells())
-    where = {name: header.index(name) for name in readers}
+    modelled = [
+        {
+            role: (own.header, own.make_reader(comma=separator != ","))
+            for role, own in each.model.columns.items()
+        }
+        for each in study.models
+    ]
+    where = {name: header.index(name) for name in study.headers}
     parts: dict[str, list[NDArray[np.int32]]] = {name: [] for name in readers}
+    read: list[dict[str, list[NDArray[np.int32]]]] = [{role: [] for role in own} for own in modelled]
     number = 1
     while part := list(islice(rows, PART)):
         check_length(part, number, len(header))
         for name, reader in readers.items():
             parts[name].append(code_cells(reader, [row[where[name]] for row in part], name, number))
+        for own, kept in zip(modelled, read, strict=True):
+            for role, (name, cells) in own.items():
+                kept[role].append(code_cells(cells, [row[where[name]] for row in part], name, number))
         number += len(part)
         if number > MOST_ROWS + 1:
             raise refuse(413, "data", N_("must have at most %(limit)d rows; it has more"), limit=MOST_ROWS)
     if number == 1:
         raise refuse(422, "data", N_("must have a row for each person below the names of the columns"))
     codes = {name: np.concatenate(some) for name, some in parts.items()}
-    return _sort_columns(study, readers, codes, number - 1)
+    values = tuple(
+        {role: own[role][1].find_values(np.concatenate(some)) for role, some in kept.items()}
+        for own, kept in zip(modelled, read, strict=True)
+    )
+    return _sort_columns(study, readers, codes, number - 1, values)
 
 
 _Cells = TextCells | NumberCells | NameCells | DateCells
@@ -134,6 +153,7 @@ def _sort_columns(
     readers: Mapping[str, _Cells],
     codes: Mapping[str, NDArray[np.int32]],
     rows: int,
+    models: tuple[Mapping[str, NDArray[np.float64]], ...],
 ) -> ForeignTable:
     def values(name: str) -> NDArray[np.float64]:
         reader = readers[name]
@@ -190,6 +210,7 @@ def _sort_columns(
         else np.unique(codes[sampling.clusters], return_inverse=True)[1].astype(np.int64),
         drawn_from=drawn_from,
         names_drawn_from=names,
+        models=models,
     )
 
 

@@ -126,7 +126,7 @@ def name_cells(
         codes = usual[name]
         if "cells" in entry:
             codes = {
-                text.strip(): _stated_code(usual[name], code, f"{field}.cells.{shorten_value(text)}")
+                text.strip(): find_code(usual[name], code, f"{field}.cells.{shorten_value(text)}")
                 for text, code in entry["cells"].items()
             }
         found[name] = ReportCells(entry.get("header", name).strip(), codes)
@@ -140,7 +140,8 @@ def _usual_codes(question: Question, place: int) -> dict[str, int]:
     return codes | {name: code for code, name in enumerate(names)}
 
 
-def _stated_code(usual: Mapping[str, int], stated: object, field: str) -> int:
+def find_code(usual: Mapping[str, int], stated: object, field: str) -> int:
+    """The code of an answer that is stated by its name or number; refused where it is none of the usual ones."""
     code = usual.get(str(stated))
     if code is None:
         template = N_("must be one of %(limit)s; it is %(value)s")

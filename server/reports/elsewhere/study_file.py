@@ -10,7 +10,9 @@ from server.inputs import N_, InputError, parse_json, refuse, shorten_value
 from server.inputs.decoding import check_text
 from server.inputs.schema import violations
 from server.reports.elsewhere.covariates import Covariate, read_covariate
-from server.reports.elsewhere.foreign_designs import read_survey
+from server.reports.elsewhere.foreign_designs import read_survey, read_title
+from server.reports.elsewhere.models import read_models
+from server.reports.elsewhere.models.model_parts import StatedModel
 from server.reports.elsewhere.sampling import Sampling, read_sampling
 from server.reports.elsewhere.study_columns import ReportCells, check_unique, name_cells
 from server.study.definitions import Definition
@@ -23,7 +25,10 @@ STUDY_LIMIT = 8 << 20
 
 @dataclass(frozen=True, eq=False)
 class StudyFile:
-    """What the columns hold. `definitions` are those of the versions by number, the newest first."""
+    """What the columns hold. `definitions` are those of the versions by number, the newest first.
+
+    One without questions has `models` alone.
+    """
 
     sha256: str
     definitions: Mapping[int, Definition]
@@ -33,6 +38,7 @@ class StudyFile:
     covariates: tuple[Covariate, ...]
     weights: str | None
     sampling: Sampling | None
+    models: tuple[StatedModel, ...]
 
     @property
     def definition(self) -> Definition:
@@ -52,6 +58,9 @@ class StudyFile:
             # Rows that were drawn together, or from one group, may share what is read of them anyway, as a stratum.
             for column in (self.sampling.clusters, self.sampling.strata):
                 names += [column] if column is not None and column not in names else []
+        # A model may read what a question reads, too, or another model.
+        for stated in self.models:
+            names += [own.header for own in stated.model.columns.values() if own.header not in names]
         return tuple(names)
 
 
@@ -92,6 +101,7 @@ def parse_study(body: bytes) -> StudyFile:
         covariates=covariates,
         weights=weights,
         sampling=read_sampling(document.get("sampling"), covariates, nodes),
+        models=read_models(document.get("models", ()), given[0] if given else ""),
     )
     check_unique(study.headers, "columns")
     return study
@@ -99,6 +109,12 @@ def parse_study(body: bytes) -> StudyFile:
 
 def _read_definitions(document: Mapping[str, Any]) -> dict[int, Definition]:
     given = [name for name in ("survey", "versions") if name in document]
+    if (
+        "models" in document
+        and "versions" not in document
+        and not document.get("survey", {}).get("questions")
+    ):
+        return {1: read_title(document.get("survey", {}), "survey")}
     if len(given) != 1:
         template = N_("must have exactly one of %(limit)s; it has %(value)s")
         raise refuse(422, "study", template, limit="survey, versions", value=", ".join(given) or "-")

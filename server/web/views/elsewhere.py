@@ -81,7 +81,7 @@ def _read(check_time: Callable[[], None]) -> ForeignReport:
     if table.stream.seek(0, SEEK_END) > TABLE_LIMIT:
         raise refuse(413, "data", N_("must be at most %(limit)d bytes; it has more"), limit=TABLE_LIMIT)
     table.stream.seek(0)
-    with _name_study_file("sampling."):  # what it says of how rows were drawn is held against the rows
+    with _name_study_file("sampling.", "models["):  # some of what it says is held against the rows
         data = read_foreign_data(table.stream, study, lambda _done: check_time())
     return ForeignReport(data, _explain(data, check_time))
 
@@ -94,14 +94,14 @@ def _read_study() -> StudyFile:
 
 
 @contextmanager
-def _name_study_file(members: str = "") -> Iterator[None]:
+def _name_study_file(*members: str) -> Iterator[None]:
     """Let a refusal of a field that begins so say that it is of the study file."""
     try:
         yield
     except InputError as error:
         problems = [
             replace(problem, field="study_file" + f".{problem.field}" * (problem.field != "body"))
-            if problem.field.startswith(members)
+            if problem.field.startswith(members or "")
             else problem
             for problem in error.problems
         ]

@@ -1,0 +1,109 @@
+"""What models of data from elsewhere found, as a part of a document: a table for each, its tests, what it assumes."""
+
+import math
+from collections.abc import Iterator
+
+from server.output.documents import Block, Cell, Section, Table, Text
+from server.reports.contents import cell_texts
+from server.reports.contents.estimate_sections import keep_remarks
+from server.reports.contents.methods import make_paragraph
+from server.reports.elsewhere import ForeignData
+from server.reports.elsewhere.models.model_parts import FoundModel, ModelEstimate, ModelTest
+from server.reports.report_words import ReportWords
+
+
+def describe_models(words: ReportWords, data: ForeignData) -> Section:
+    """The section of all models."""
+    _ = words.gettext
+    introduction = _(
+        "Each of these models leaves something unknown beside the answers, and estimates it along with them. Every row "
+        "counts once."
+    )
+    inside = tuple(
+        Section(
+            f"model-{number}",
+            Text(found.stated.text, own=True, language=data.report.definition.language),
+            tuple(_describe(words, data, found, number)),
+        )
+        for number, found in enumerate(data.models, 1)
+    )
+    return Section("models", Text(_("Models")), (make_paragraph(introduction),), inside)
+
+
+def _describe(words: ReportWords, data: ForeignData, found: FoundModel, number: int) -> Iterator[Block]:
+    _, kind, finding = words.gettext, found.stated.kind, found.finding
+    yield make_paragraph(
+        _(
+            "%(model)s: %(source)s. %(assumes)s",
+            model=_(kind.title),
+            source=kind.source,
+            assumes=_(kind.assumes),
+        )
+    )
+    confidence = words.level(data.report.confidence)
+    columns: tuple[str, ...] = (
+        _("What is estimated"),
+        _("estimate"),
+        _("standard error"),
+        _("%(confidence)s %% interval, from", confidence=confidence),
+        _("to"),
+    )
+    rows = [
+        (
+            Text(_(each.label)),
+            *_list_numbers(words, each),
+            Text("" if each.possible else _("out of its range")),
+        )
+        for each in finding.estimates
+    ]
+    columns, kept, notes = keep_remarks(words, columns, rows, (_say_rows(words, found),))
+    yield Table(
+        f"model-{number}-estimates",
+        _("%(name)s: estimates of the model", name=found.stated.name),
+        columns,
+        tuple(kept),
+        notes,
+        short=_("Model %(number)s", number=number),
+    )
+    for test in finding.tests:
+        yield make_paragraph(_say_test(words, test))
+    for remark in finding.remarks:
+        yield make_paragraph(_(remark))
+
+
+def _say_rows(words: ReportWords, found: FoundModel) -> str:
+    _ = words.gettext
+    said = _(
+        "Rows used: %(used)s. Left out, as a cell is empty or of a group that is not in the model: %(left)s.",
+        used=words.integer(found.used),
+        left=words.integer(found.left_out),
+    )
+    if not found.finding.groups:
+        return said
+    groups = ", ".join(f"{name} {words.integer(rows)}" for name, rows in found.finding.groups)
+    return said + " " + _("Of each group: %(groups)s.", groups=groups)
+
+
+def _say_test(words: ReportWords, test: ModelTest) -> str:
+    _ = words.gettext
+    p_value = words.p_value(test.p_value)
+    label, verdict = _(test.label), _(test.verdict)
+    if not math.isfinite(test.statistic):
+        return _("%(label)s: %(p)s. %(verdict)s", label=label, p=p_value, verdict=verdict)
+    return _(
+        "%(label)s: %(letter)s %(statistic)s, degrees of freedom %(freedom)s, %(p)s. %(verdict)s",
+        label=label,
+        letter=test.letter,
+        statistic=words.number(round(test.statistic, 2)),
+        freedom=words.integer(test.degrees_of_freedom),
+        p=p_value,
+        verdict=verdict,
+    )
+
+
+def _list_numbers(words: ReportWords, estimate: ModelEstimate) -> tuple[Cell, ...]:
+    numbers = (estimate.value, estimate.standard_error, *estimate.interval)
+    if estimate.share:
+        return tuple(cell_texts.share(words, number) for number in numbers)
+    width = max(abs(number) for number in numbers if math.isfinite(number))
+    return tuple(cell_texts.measure(words, number, width) for number in numbers)

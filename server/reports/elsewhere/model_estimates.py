@@ -1,0 +1,33 @@
+"""(the models of a study file, a table from elsewhere) -> what each model found in the rows that it can use."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from server.inputs import N_, refuse
+from server.reports.elsewhere.foreign_table import ForeignTable
+from server.reports.elsewhere.models.model_parts import FoundModel, StatedModel
+
+
+def estimate_models(
+    stated: Sequence[StatedModel], table: ForeignTable, confidence: float
+) -> tuple[FoundModel, ...]:
+    """Each model, of the rows that have a value in all of its columns.
+
+    Raises
+    ------
+    InputError
+        Naming the model, if no row has, or these rows cannot be of it.
+    """
+    found = []
+    for place, (model, values) in enumerate(zip(stated, table.models, strict=True)):
+        there = np.all([np.isfinite(column) for column in values.values()], axis=0)
+        used = int(there.sum())
+        if not used:
+            template = N_("must have rows with a cell in each of its columns; no row has all of %(limit)s")
+            headers = ", ".join(column.header for column in model.model.columns.values())
+            raise refuse(422, f"models[{place}]", template, limit=headers)
+        rows = {role: column[there] for role, column in values.items()}
+        finding = model.model.estimate(rows, f"models[{place}]", confidence)
+        found.append(FoundModel(model, used, table.rows - used, finding))
+    return tuple(found)

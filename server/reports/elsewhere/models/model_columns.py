@@ -1,0 +1,118 @@
+"""The columns that models read: what a study file states of each, and the values of its cells."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from server.inputs import N_, InputError, refuse, shorten_value
+from server.privacy.designs import Design
+from server.reports.elsewhere.foreign_designs import read_survey
+from server.reports.elsewhere.study_columns import NumberCells, TextCells, check_unique, find_code
+
+LEFT_OUT = -2
+"""The code of a cell that leaves its row out: an empty one, or a group that is not one of the model's."""
+
+
+@dataclass(frozen=True)
+class ModelColumn:
+    """A column: its name in the first row, and the code of each text (`cells`), or numbers from `low` to `high`."""
+
+    header: str
+    cells: Mapping[str, int] = field(default_factory=dict)
+    low: float = 0.0
+    high: float = 0.0
+
+    def make_reader(self, *, comma: bool) -> "OptionalCells":
+        """What reads its cells; numbers may have a decimal comma."""
+        if self.cells:
+            return OptionalCells(TextCells(self.cells))
+        return OptionalCells(NumberCells(self.low, self.high, comma=comma))
+
+
+class OptionalCells(dict[str, int]):
+    """The codes of another reader, and `LEFT_OUT` of an empty cell."""
+
+    def __init__(self, inner: TextCells | NumberCells) -> None:
+        super().__init__()
+        self.template, self.values_named, self._inner = inner.template, inner.values_named, inner
+
+    def __missing__(self, text: str) -> int:
+        code = self._inner[text]
+        self[text] = LEFT_OUT if code == -1 and not text.strip() else code
+        return self[text]
+
+    def find_values(self, codes: NDArray[np.int32]) -> NDArray[np.float64]:
+        """The numbers of a column, or the codes of its texts; NaN where the row is left out."""
+        values = codes.astype(np.float64)
+        if isinstance(self._inner, NumberCells):
+            values = np.array([*self._inner.numbers, np.nan])[np.maximum(codes, -1)]
+        return np.where(codes == LEFT_OUT, np.nan, values)
+
+
+def read_answer_column(stated: str | Mapping[str, Any], answers: Sequence[str], at: str) -> ModelColumn:
+    """A column of answers: their names or numbers from 0, or of stated `cells` the answer of each text."""
+    usual = {str(code): code for code in range(len(answers))}
+    usual |= {answer: code for code, answer in enumerate(answers)}
+    if isinstance(stated, str):
+        return ModelColumn(_name_column(stated, at), usual)
+    cells = {
+        text.strip(): find_code(usual, answer, f"{at}.cells.{shorten_value(text)}")
+        for text, answer in stated.get("cells", usual).items()
+    }
+    return ModelColumn(_name_column(stated["header"], f"{at}.header"), cells)
+
+
+def read_number_column(stated: str, low: float, high: float, at: str) -> ModelColumn:
+    """A column of numbers within these limits."""
+    return ModelColumn(_name_column(stated, at), low=low, high=high)
+
+
+def read_group_column(stated: Mapping[str, Any], at: str) -> tuple[ModelColumn, tuple[str, ...]]:
+    """The column `group`, the code of each entry of `groups` by its `cell`, and how the table calls these.
+
+    Texts in `leave_out` are those of groups that are not in the model.
+    """
+    names = tuple(entry["cell"].strip() for entry in stated["groups"])
+    others = [text.strip() for text in stated.get("leave_out", ())]
+    check_unique([*names, *others], f"{at}.groups")
+    cells = {name: code for code, name in enumerate(names)} | dict.fromkeys(others, LEFT_OUT)
+    return ModelColumn(_name_column(stated["group"], f"{at}.group"), cells), names
+
+
+def read_yes_no_design(stated: Mapping[str, Any], at: str) -> Design:
+    """The design of Yes or No that stands at a field; it may be one that we do not collect with."""
+    question = {"name": "answer", "kind": "yes_no", "text": "?", "design": stated}
+    try:
+        return read_survey({"questions": [question]}, "survey").designs[0]
+    except InputError as error:
+        (first, *_) = error.problems
+        part = first.field.removeprefix("survey.questions[0].design")
+        raise refuse(error.status, at + part, first.template, **first.values) from None
+
+
+def count_answers(
+    rows: Mapping[str, NDArray[np.float64]], names: Sequence[str], answers: int, at: str
+) -> NDArray[np.int64]:
+    """How often each answer of the role `report` stands in each group of the role `group`, shape (groups, answers).
+
+    Raises
+    ------
+    InputError
+        If a group has no row.
+    """
+    codes = (rows["group"] * answers + rows["report"]).astype(np.int64)
+    counts = np.bincount(codes, minlength=len(names) * answers).reshape(len(names), answers)
+    for number, n in enumerate(counts.sum(axis=1).tolist()):
+        if not n:
+            template = N_("must stand in a row that has all cells of the model; %(value)s does not")
+            raise refuse(422, f"{at}.groups[{number}].cell", template, value=names[number])
+    return counts.astype(np.int64)
+
+
+def _name_column(stated: str, at: str) -> str:
+    if not stated.strip():
+        raise refuse(422, at, N_("must name a column; it is empty"))
+    return stated.strip()

@@ -1,0 +1,126 @@
+"""What a model of data from elsewhere is made of, and what it finds."""
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from server.reports.elsewhere.models.model_columns import ModelColumn
+
+
+@dataclass(frozen=True)
+class ModelEstimate:
+    """A number that a model says.
+
+    Attributes
+    ----------
+    name : str
+        In JSON and on the terminal: small letters and underscores.
+    label : str
+        In the report: a message, to be translated.
+    value, standard_error : float
+        Not cut at what is possible; infinite where the rows do not tell.
+    interval : tuple of float
+        Lower and upper limit; infinite where it has no end.
+    low, high : float
+        What is possible: a value outside is remarked on.
+    share : bool
+        Whether it is a fraction, which the report shows in percent; else a number in its own unit.
+    """
+
+    name: str
+    label: str
+    value: float
+    standard_error: float
+    interval: tuple[float, float]
+    low: float = 0.0
+    high: float = 1.0
+    share: bool = True
+
+    @property
+    def possible(self) -> bool:
+        """Whether the value, but for rounding, can be true."""
+        near = 1e-9 * (self.high - self.low) if math.isfinite(self.high - self.low) else 0.0
+        return self.low - near <= self.value <= self.high + near
+
+
+@dataclass(frozen=True)
+class ModelTest:
+    """A test: `label` says of what, `verdict` what it then says (both messages). `letter` is that of its statistic."""
+
+    name: str
+    label: str
+    letter: str
+    statistic: float
+    degrees_of_freedom: int
+    p_value: float
+    verdict: str
+
+
+@dataclass(frozen=True)
+class ModelFinding:
+    """What a model finds. `groups` are how the table calls each group, and its rows; `remarks` are messages."""
+
+    estimates: tuple[ModelEstimate, ...]
+    tests: tuple[ModelTest, ...] = ()
+    groups: tuple[tuple[str, int], ...] = ()
+    remarks: tuple[str, ...] = ()
+
+
+class Model(Protocol):
+    """A model as a study file states it."""
+
+    @property
+    def columns(self) -> Mapping[str, ModelColumn]:
+        """What it reads, by role."""
+        ...
+
+    def estimate(
+        self, rows: Mapping[str, NDArray[np.float64]], field: str, confidence: float
+    ) -> ModelFinding:
+        """Estimate from the values of the rows that have one in every column, by role: of texts their codes.
+
+        Raises
+        ------
+        InputError
+            Below `field`, the model's own, if these rows cannot be of it: none of a group, say.
+        """
+        ...
+
+
+@dataclass(frozen=True)
+class ModelKind:
+    """A kind of model: `name` in study files; `title` and `assumes`, a plain sentence, are messages.
+
+    `source` cites who wrote of it first. `read` makes it of what a study file states, which the schema has passed, at a
+    field, and refuses what the schema cannot.
+    """
+
+    name: str
+    title: str
+    assumes: str
+    source: str
+    read: Callable[[Mapping[str, Any], str], Model]
+
+
+@dataclass(frozen=True)
+class StatedModel:
+    """A model in a study file. `text` is what was asked, or its name."""
+
+    kind: ModelKind
+    name: str
+    text: str
+    model: Model
+
+
+@dataclass(frozen=True)
+class FoundModel:
+    """What a model found in so many rows; others had no cell, or one to leave out, in some column of it."""
+
+    stated: StatedModel
+    used: int
+    left_out: int
+    finding: ModelFinding
