@@ -154,6 +154,17 @@ VALID: list[tuple[Callable[..., Any], dict[str, Any]]] = [
         estimators.estimate_several_baselines,
         {"counts": [[7, 3], [5, 4]], "designs": [coin_flip(0.1), COIN], "confidence": 0.9},
     ),
+    (
+        estimators.estimate_extended_crosswise,
+        {"counts": [[3, 7], [5, 4]], "prevalence": 0.2, "confidence": 0.9},
+    ),
+    (
+        estimators.correct_inattention,
+        {
+            **{"counts": [[3, 7], [5, 40]], "prevalence": 0.2, "anchor_prevalence": 0.15},
+            **{"anchor_share": 0.1, "confidence": 0.9},
+        },
+    ),
     (estimators.manipulation_bound, {"n": 1000, "forged": 10, "design": COIN}),
     (
         estimators.pooled_manipulation_bound,

@@ -35,7 +35,9 @@ from server.privacy.estimators.conditional_shares import (
     compare_conditional_shares,
 )
 from server.privacy.estimators.double_lists import DoubleListEstimate, estimate_double_list
+from server.privacy.estimators.extended_crosswise import ExtendedCrosswise, estimate_extended_crosswise
 from server.privacy.estimators.impossible import impossible_share_test
+from server.privacy.estimators.inattention import AttentiveShare, correct_inattention
 from server.privacy.estimators.item_counts import ItemCountEstimate, estimate_item_count
 from server.privacy.estimators.item_sums import ItemSumEstimate, estimate_item_sum
 from server.privacy.estimators.joint import JointEstimate, estimate_joint
@@ -60,12 +62,14 @@ __all__ = [
     "SMALL",
     "AnsweredMeanEstimate",
     "Association",
+    "AttentiveShare",
     "CheatingTest",
     "Coefficients",
     "ConditionalShare",
     "ConfidenceSequence",
     "ControlItemTest",
     "DoubleListEstimate",
+    "ExtendedCrosswise",
     "GroupComparison",
     "ItemCountEstimate",
     "ItemSumEstimate",
@@ -90,9 +94,11 @@ __all__ = [
     "compare_conditional_shares",
     "confidence_sequence",
     "control_item_test",
+    "correct_inattention",
     "detect_lies",
     "estimate_answered_mean",
     "estimate_double_list",
+    "estimate_extended_crosswise",
     "estimate_item_count",
     "estimate_item_sum",
     "estimate_joint",

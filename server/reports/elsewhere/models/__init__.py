@@ -19,11 +19,16 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from server.inputs import N_, refuse
+from server.reports.elsewhere.models.cheating_model import CHEATING
+from server.reports.elsewhere.models.extended_crosswise_model import EXTENDED_CROSSWISE
+from server.reports.elsewhere.models.inattention_model import INATTENTIVE_CROSSWISE
 from server.reports.elsewhere.models.model_parts import ModelKind, StatedModel
 from server.reports.elsewhere.models.unknown_prevalence_model import UNKNOWN_PREVALENCE
 from server.reports.elsewhere.study_columns import check_unique
 
-MODELS: Mapping[str, ModelKind] = {kind.name: kind for kind in (UNKNOWN_PREVALENCE,)}
+MODELS: Mapping[str, ModelKind] = {
+    kind.name: kind for kind in (UNKNOWN_PREVALENCE, CHEATING, EXTENDED_CROSSWISE, INATTENTIVE_CROSSWISE)
+}
 
 
 def read_models(stated: Sequence[Mapping[str, Any]], weighting: str) -> tuple[StatedModel, ...]:

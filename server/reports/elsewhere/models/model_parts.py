@@ -8,7 +8,12 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from server.inputs import N_
 from server.reports.elsewhere.models.model_columns import ModelColumn
+
+UNLIKELY = 0.05
+"""A p value below it is said to hardly be chance."""
+_FEW = 5
 
 
 @dataclass(frozen=True)
@@ -42,14 +47,17 @@ class ModelEstimate:
 
     @property
     def possible(self) -> bool:
-        """Whether the value, but for rounding, can be true."""
+        """Whether the value, but for rounding, can be true; also where there is none."""
         near = 1e-9 * (self.high - self.low) if math.isfinite(self.high - self.low) else 0.0
-        return self.low - near <= self.value <= self.high + near
+        return math.isnan(self.value) or self.low - near <= self.value <= self.high + near
 
 
 @dataclass(frozen=True)
 class ModelTest:
-    """A test: `label` says of what, `verdict` what it then says (both messages). `letter` is that of its statistic."""
+    """A test: `label` says of what, `verdict` what it then says (both messages). `letter` is that of its statistic.
+
+    A statistic of NaN is not shown: a p value may be exact.
+    """
 
     name: str
     label: str
@@ -68,6 +76,17 @@ class ModelFinding:
     tests: tuple[ModelTest, ...] = ()
     groups: tuple[tuple[str, int], ...] = ()
     remarks: tuple[str, ...] = ()
+
+
+def list_few(counts: NDArray[np.int64]) -> list[str]:
+    """What must be known where an answer was rarely given in some group: the remark, or nothing."""
+    if counts.min() >= _FEW:
+        return []
+    return [
+        N_(
+            "Some answer was given fewer than five times in a group: intervals and tests hold less often than they say."
+        )
+    ]
 
 
 class Model(Protocol):

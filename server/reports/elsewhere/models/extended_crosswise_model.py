@@ -1,0 +1,160 @@
+"""The crosswise model in two groups, in the second of which the innocuous item is as common as rare in the first."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from server.inputs import N_, refuse
+from server.privacy.estimators import correct_inattention, estimate_extended_crosswise
+from server.reports.elsewhere.models.inattention_model import (
+    CROSSWISE_ANSWERS,
+    count_pairs,
+    describe_attention,
+    read_prevalence,
+)
+from server.reports.elsewhere.models.model_columns import (
+    ModelColumn,
+    count_answers,
+    read_answer_column,
+    read_group_column,
+)
+from server.reports.elsewhere.models.model_parts import (
+    UNLIKELY,
+    ModelEstimate,
+    ModelFinding,
+    ModelKind,
+    ModelTest,
+    list_few,
+)
+
+_NEAR = 1e-9
+_DIFFER = N_(
+    "Chance alone hardly explains how the groups differ: some may say “same”, or “different”, whatever is true. Do not "
+    "trust the share."
+)
+_CORRECTED = N_(
+    "The corrected share assumes of those who do not attend that they answer as a coin would, as many to both "
+    "questions, with the trait as without."
+)
+_AGREE = N_("The groups fit one share. Who answers as a coin would is not seen by this test.")
+
+
+@dataclass(frozen=True)
+class GroupedAnchor:
+    """The anchor question: its item's prevalence in the first group, and whether the second has 1 less that."""
+
+    prevalence: float
+    turned: bool
+    share: float
+
+
+@dataclass(frozen=True)
+class TwoGroupCrosswise:
+    """`prevalence` is that of the first group."""
+
+    columns: Mapping[str, ModelColumn]
+    names: tuple[str, ...]
+    prevalence: float
+    anchor: GroupedAnchor | None
+
+    def estimate(
+        self, rows: Mapping[str, NDArray[np.float64]], field: str, confidence: float
+    ) -> ModelFinding:
+        """The share of both groups and of each, the test that they agree; corrected, where there is an anchor."""
+        counts = count_answers(rows, self.names, 2, field)
+        found = estimate_extended_crosswise(counts, self.prevalence, confidence)
+        estimates = [
+            ModelEstimate(
+                "share",
+                N_("Yes to the sensitive question, both groups"),
+                found.share,
+                found.standard_error,
+                found.interval,
+            ),
+            ModelEstimate(
+                "preference",
+                N_("Who says “same” whatever is true, less who says “different” so"),
+                found.preference,
+                found.preference_error,
+                found.preference_interval,
+                low=-1.0,
+            ),
+        ]
+        verdict = _DIFFER if found.p_value < UNLIKELY else _AGREE
+        label = N_("Test that both groups have one share")
+        tests = [ModelTest("one_share", label, "G²", found.g_squared, 1, found.p_value, verdict)]
+        remarks = list_few(counts)
+        if self.anchor is not None:
+            second = rows["group"] == 1
+            attention = correct_inattention(
+                count_pairs(
+                    np.where(second, 1 - rows["report"], rows["report"]),
+                    np.where(second & self.anchor.turned, 1 - rows["anchor"], rows["anchor"]),
+                ),
+                self.prevalence,
+                self.anchor.prevalence,
+                self.anchor.share,
+                confidence,
+            )
+            corrected, attentive, test, untold = describe_attention(attention)
+            corrected = ModelEstimate(
+                "corrected", corrected.label, corrected.value, corrected.standard_error, corrected.interval
+            )
+            estimates += [corrected, attentive]
+            tests.append(test)
+            remarks += [_CORRECTED, *untold]
+        return ModelFinding(
+            tuple(estimates), tuple(tests), tuple(zip(self.names, found.n, strict=True)), tuple(remarks)
+        )
+
+
+def _read(stated: Mapping[str, Any], field: str) -> TwoGroupCrosswise:
+    group, names = read_group_column(stated, field)
+    columns = {
+        "group": group,
+        "report": read_answer_column(stated["report"], CROSSWISE_ANSWERS, f"{field}.report"),
+    }
+    first, second = stated["groups"]
+    prevalence = read_prevalence(first["prevalence"], f"{field}.groups[0].prevalence")
+    if abs(prevalence + second["prevalence"] - 1) > _NEAR:
+        template = N_("must add up to 1 with that of the first group, %(limit)s; it is %(value)s")
+        at = f"{field}.groups[1].prevalence"
+        raise refuse(422, at, template, limit=first["prevalence"], value=second["prevalence"])
+    anchor = None
+    if "anchor" in stated:
+        columns["anchor"] = read_answer_column(stated["anchor"], CROSSWISE_ANSWERS, f"{field}.anchor")
+        anchor = _read_anchor(stated, field)
+    for member, places in (("anchor_share", [stated]), ("anchor_prevalence", stated["groups"])):
+        if anchor is None and any(member in place for place in places):
+            raise refuse(422, f"{field}.anchor", N_("is required"))
+    return TwoGroupCrosswise(columns, names, prevalence, anchor)
+
+
+def _read_anchor(stated: Mapping[str, Any], field: str) -> GroupedAnchor:
+    for number, entry in enumerate(stated["groups"]):
+        if "anchor_prevalence" not in entry:
+            raise refuse(422, f"{field}.groups[{number}].anchor_prevalence", N_("is required"))
+    first, second = (float(entry["anchor_prevalence"]) for entry in stated["groups"])
+    prevalence = read_prevalence(first, f"{field}.groups[0].anchor_prevalence")
+    turned = abs(first + second - 1) <= _NEAR
+    if not turned and abs(first - second) > _NEAR:
+        template = N_("must be that of the first group, %(limit)s, or add up to 1 with it; it is %(value)s")
+        raise refuse(422, f"{field}.groups[1].anchor_prevalence", template, limit=first, value=second)
+    return GroupedAnchor(
+        prevalence, turned, read_prevalence(stated.get("anchor_share", 0), f"{field}.anchor_share")
+    )
+
+
+EXTENDED_CROSSWISE = ModelKind(
+    "extended_crosswise",
+    N_("Extended crosswise, two groups"),
+    N_(
+        "It assumes that chance put people into the groups, that the harmless item has nothing to do with the trait, "
+        "and that everybody attends."
+    ),
+    "Heck, Hoffmann & Moshagen (2018)",
+    _read,
+)
