@@ -81,14 +81,18 @@ def test_intervals_hold_the_truth_and_those_of_one_group_alone_do_not() -> None:
     chances = expected_chances(TYPES)
     least = binom.ppf(1e-6, studies, 0.935)
     held = twin = 0
+    kinds = np.zeros((4, 2))
     for _ in range(studies):
         one, two = (random.multinomial(n, each) for n, each in zip((60, 240), chances, strict=True))
         estimate = estimate_item_count(one, two)
         low, high = estimate.interval
         held += low <= truth <= high
+        limits = estimate.type_intervals
+        kinds += (limits[:, :, 0] <= TYPES) & (limits[:, :, 1] >= TYPES)
         own = math.sqrt(float(np.repeat(np.arange(5), two).var(ddof=1)) / 240)  # the broken twin
         twin += abs(estimate.share - truth) <= 1.96 * own
     assert held >= least
+    assert (kinds >= least).all()
     assert twin < least
 
 

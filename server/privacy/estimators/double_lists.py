@@ -92,9 +92,10 @@ def estimate_double_list(first: ArrayLike, second: ArrayLike, confidence: float 
     (0.239, [0.34, 0.138])
     """
     early, late = checked_table("first", first, (3, 2)), checked_table("second", second, (2, 3))
-    if (early.shape[0] - 1, early.shape[1] + 1) != late.shape:
+    expected = (early.shape[0] - 1, early.shape[1] + 1)
+    if late.shape != expected:
         raise ValueError(
-            f"second must have a row less and a column more than first, shape {(early.shape[0] - 1, early.shape[1] + 1)}; "
+            f"second must have a row less and a column more than first, shape {expected}; "
             f"its shape is {late.shape}"
         )
     confidence = probability("confidence", confidence, open_interval=True)

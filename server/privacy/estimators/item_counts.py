@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from server.privacy._checks import probability
 from server.privacy.estimators.design_effects import find_design_effect
+from server.privacy.estimators.limits import combined_limits, wilson_limits
 from server.privacy.estimators.list_arithmetic import checked_list, subtract_means
 
 
@@ -43,6 +44,8 @@ class ItemCountEstimate:
         tells everything: floor and ceiling, where some may not count truly.
     type_errors : ndarray, shape (J + 1, 2)
         Standard errors of `types`; infinite when a group has one person.
+    type_intervals : ndarray, shape (J + 1, 2, 2)
+        Lower and upper limits of each of `types` by itself, unclipped.
     design_effect : float
         p value of "nobody's count of the other items depends on the list": guaranteed, small
         where some share of `types` is below 0 by more than chance explains.
@@ -59,6 +62,7 @@ class ItemCountEstimate:
     interval: tuple[float, float]
     types: NDArray[np.float64]
     type_errors: NDArray[np.float64]
+    type_intervals: NDArray[np.float64]
     design_effect: float
     impossible: bool
     confidence: float
@@ -137,10 +141,32 @@ def estimate_item_count(
         interval=interval,
         types=np.stack([below_with - shifted, below - below_with], axis=1),
         type_errors=np.sqrt(np.stack([spreads[1] + spreads[2], spreads[0] + spreads[1]], axis=1)),
+        type_intervals=_limit_types(np.cumsum(without), np.cumsum(with_it)[:-1], n, confidence),
         design_effect=find_design_effect(without, with_it),
         impossible=not _within(without, with_it),
         confidence=confidence,
     )
+
+
+def _limit_types(
+    below: NDArray[np.int64], below_with: NDArray[np.int64], n: NDArray[np.int64], confidence: float
+) -> NDArray[np.float64]:
+    """As the limits of the share, of people who counted at most so many without and with the sensitive item."""
+    last, apart = len(below) - 1, np.array([-1.0, 1.0])
+    limits = np.empty((last + 1, 2, 2))
+    for place in range(last + 1):
+        low, high = wilson_limits(float(below_with[place]), float(n[1]), confidence)
+        limits[place] = (
+            (low, high),
+            (1 - high, 1 - low),
+        )  # where nobody counts fewer, and everybody counts as few
+        if place > 0:
+            yes = np.array([below[place - 1], below_with[place]])
+            limits[place, 0] = combined_limits(apart, yes, n, confidence)
+        if place < last:
+            yes = np.array([below[place], below_with[place]])
+            limits[place, 1] = combined_limits(-apart, yes, n, confidence)
+    return limits
 
 
 def _within(without: NDArray[np.int64], with_it: NDArray[np.int64]) -> bool:

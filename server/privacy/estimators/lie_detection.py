@@ -56,6 +56,8 @@ class LieDetection:
         How much less likely the reports are on the boundary, twice in nats; 0 where not on it.
     truthful_share : float
         Of the trait if nobody lied, by maximum likelihood over both groups, unclipped.
+    truthful_g_squared : float
+        How much less likely the reports are with it, twice in nats.
     p_value : float
         Of "nobody lies" (1 degree of freedom): small values speak for lies, or for groups that
         differ.
@@ -76,6 +78,7 @@ class LieDetection:
     likeliest_honesty: float | None
     g_squared: float
     truthful_share: float
+    truthful_g_squared: float
     p_value: float
     impossible: bool
     confidence: float
@@ -156,6 +159,7 @@ def detect_lies(counts: ArrayLike, truths: Sequence[float], confidence: float = 
         likeliest_honesty=min(1.0, max(0.0, likeliest[1] / likeliest[0])) if likeliest[0] > 0 else None,
         g_squared=g_squared,
         truthful_share=truthful,
+        truthful_g_squared=truthful_g,
         p_value=float(chdtrc(1, truthful_g)),
         impossible=not possible,
         confidence=confidence,
