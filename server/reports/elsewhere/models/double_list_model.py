@@ -25,7 +25,10 @@ from server.reports.elsewhere.models.model_parts import (
     ModelTest,
 )
 
-_APART = N_("Chance hardly explains how the lists differ: in one of them, at least, some do not count truly.")
+_APART = N_(
+    "Chance hardly explains how the lists differ: in one of them, at least, some do not count truly or count the "
+    "others differently, or chance did not make the groups."
+)
 _ALIKE = N_("Nothing here shows that the lists disagree. What both get wrong in the same way is not seen.")
 _ROLES = (("report", "items"), ("second", "second_items"))
 

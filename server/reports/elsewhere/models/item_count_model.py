@@ -26,8 +26,8 @@ from server.reports.elsewhere.models.model_parts import (
 )
 
 _CHANGED = N_(
-    "Chance hardly explains these counts: the sensitive item seems to change how people count the others, and the "
-    "share may be off either way."
+    "Chance hardly explains these counts: the sensitive item seems to change how people count the others, or chance "
+    "did not make the groups. The share may be off either way."
 )
 _UNCHANGED = N_(
     "Nothing here shows that the sensitive item changed other answers. Changes that make up for each other are "
