@@ -144,7 +144,7 @@ def test_nobody_who_attends_leaves_no_number_and_says_so(tmp_path: Path) -> None
     share = numbers(found)["share"]
     assert (share["value"], share["standard_error"], share["interval"]) == (None, None, [None, None])
     assert found["remarks"] == [
-        "The anchor question does not show that anybody attends, so the corrected share has no interval that ends."
+        "The anchor question does not show that anybody attends, so the interval of the corrected share has no end."
     ]
     target = tmp_path / "report.html"
     assert analyse(tmp_path, [ANCHORED], coins, "--output", str(target)).exit_code == 0

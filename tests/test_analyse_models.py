@@ -204,6 +204,12 @@ def test_what_cannot_be_is_refused_by_its_place(
     assert said in " ".join(done.output.split()), done.output
 
 
+def test_no_model_can_be_explained(tmp_path: Path) -> None:
+    done = analyse(tmp_path, [UNKNOWN], TWO_FORMS, "--explain", "cheated", "--by", "form")
+    assert done.exit_code == 2
+    assert "explain: needs a question with a design; the study file has none" in done.output
+
+
 def test_no_row_and_no_name_twice_are_refused(tmp_path: Path) -> None:
     done = analyse(tmp_path, [UNKNOWN], "form,Q1\nA,\n,1\n")
     assert (

@@ -16,7 +16,7 @@ def describe_models(words: ReportWords, data: ForeignData) -> Section:
     """The section of all models."""
     _ = words.gettext
     introduction = _(
-        "Each of these models leaves something unknown beside the answers, and estimates it along with them. Every row "
+        "Each of these models takes something beside the answers for unknown, and estimates it as well. Every row "
         "counts once."
     )
     inside = tuple(

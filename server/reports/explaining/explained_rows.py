@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from server.collect.tallies import Tally
 from server.collect.waves import Wave, places_of
 from server.collect.waves.blocks import Blocks
+from server.inputs import N_, refuse
 from server.privacy.estimators.sample_designs import SampleDesign
 from server.reports.elsewhere import ForeignData
 from server.reports.elsewhere.covariates import Covariate
@@ -120,7 +121,15 @@ def of_report(report: Report) -> ExplainableRows:
 
 
 def of_foreign(data: ForeignData) -> ExplainableRows:
-    """Of data from elsewhere, with its covariates, and how its rows were drawn."""
+    """Of data from elsewhere, with its covariates, and how its rows were drawn.
+
+    Raises
+    ------
+    InputError
+        If no question is in it, but models alone.
+    """
+    if not data.asked:
+        raise refuse(422, "explain", N_("needs a question with a design; the study file has none"))
     names, number = _group_strata(data.report)
     table, sample = data.table, None
     if data.sample is not None:

@@ -20,10 +20,14 @@ from server.reports.elsewhere.models.model_parts import (
 )
 
 CROSSWISE_ANSWERS = ("different", "same")
-_UNATTENDED = N_("Chance alone hardly explains the anchor question if all attend: read the corrected share.")
-_ATTENDED = N_("The anchor question fits that all attend. With few rows many may not, and are not seen.")
+_UNATTENDED = N_(
+    "If all attended, chance alone would hardly give these reports to the anchor question: read the corrected share."
+)
+_ATTENDED = N_(
+    "The reports to the anchor question fit that all attend. With few rows many may not, and are not seen."
+)
 _UNTOLD = N_(
-    "The anchor question does not show that anybody attends, so the corrected share has no interval that ends."
+    "The anchor question does not show that anybody attends, so the interval of the corrected share has no end."
 )
 
 
@@ -69,7 +73,7 @@ def describe_attention(
     """The corrected share, the share that attends, the test that all do, and what must be known."""
     corrected = ModelEstimate(
         "share",
-        N_("Yes to the sensitive question, of inattention corrected"),
+        N_("Yes to the sensitive question, corrected for inattention"),
         found.share,
         found.standard_error,
         found.interval,
