@@ -193,6 +193,8 @@ def _limit_honesty(
 
 def _find_end(contains: Callable[[float], float], start: float, step: float) -> float:
     """Where the accepted values around `start` end, infinite where they do not within 2^60 steps."""
+    if contains(start) <= 0:  # a single point, but for rounding
+        return start
     for _ in range(60):
         if contains(start + step) < 0:
             return float(brentq(contains, start, start + step, xtol=1e-13, rtol=1e-13))
