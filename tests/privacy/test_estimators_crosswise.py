@@ -5,6 +5,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
 from scipy.stats import binom, chi2
@@ -183,3 +185,30 @@ def test_five_percent_of_honest_studies_are_suspected() -> None:
 def test_what_is_no_such_study_is_refused(call: Any, arguments: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         call(*arguments)
+
+
+@given(
+    st.lists(st.integers(0, 10**6), min_size=4, max_size=4).filter(
+        lambda cells: cells[0] + cells[1] > 0 < cells[2]
+    ),
+    st.floats(0.01, 0.45),
+    st.sampled_from([0.0, 0.2, 1.0]),
+)
+def test_no_table_raises_and_what_is_untold_is_said_to_be(
+    cells: list[int], chance: float, known: float
+) -> None:
+    counts = np.reshape(cells, (2, 2))
+    both = estimate_extended_crosswise(counts, chance)
+    assert 0 <= both.p_value <= 1
+    for value in (both.share, both.standard_error, *both.interval, *both.preference_interval):
+        assert not math.isnan(value)
+    found = correct_inattention(counts, chance, 1 - chance, known)
+    low, high = found.interval
+    assert low <= high
+    assert 0 <= found.inattention_p_value <= 1
+    if math.isfinite(low):
+        width = 1e-9 * max(1.0, high - low)
+        assert low - width <= found.share <= high + width
+        assert math.isfinite(found.standard_error)
+    else:
+        assert (low, high) == (-math.inf, math.inf)

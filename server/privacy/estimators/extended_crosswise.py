@@ -106,7 +106,7 @@ def estimate_extended_crosswise(
     --------
     >>> found = estimate_extended_crosswise([[300, 700], [690, 310]], prevalence=0.2)
     >>> round(found.share, 4), round(found.g_squared, 3), round(found.p_value, 3)
-    (0.175, 0.237, 0.627)
+    (0.175, 0.236, 0.627)
     """
     design = crosswise(probability("prevalence", prevalence, open_interval=True))
     first, second = checked_groups(counts, (design, design))
