@@ -240,7 +240,7 @@ def fits(name: str, people: int, truth: float) -> bool:
 def test_models_find_what_is_printed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of the rows of the page's table, one table below the other: a model leaves out rows of others."""
     monkeypatch.chdir(tmp_path)
-    page = read("analyse.md").partition("\n## Models\n")[2]
+    page = read("analyse.md").partition("\n## Models\n")[2].partition("\n### ")[0]
     study, command = blocks("analyse.md", "json")[2], arguments(blocks("analyse.md", "sh")[2])
     tables = re.findall(r"^\| ([\w, ]+): (\d+ of .+?) \|", page, re.MULTILINE)
     columns = list(dict.fromkeys(name for names, _ in tables for name in names.split(", ")))

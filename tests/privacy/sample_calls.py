@@ -138,6 +138,23 @@ VALID: list[tuple[Callable[..., Any], dict[str, Any]]] = [
         {"counts": [[7, 3], [5, 4]], "designs": [coin_flip(0.1), COIN], "confidence": 0.9},
     ),
     (
+        estimators.estimate_item_count,
+        {"control": [5, 9, 4], "treatment": [3, 8, 6, 2], "confidence": 0.9},
+    ),
+    (
+        estimators.estimate_double_list,
+        {"first": [[5, 2], [4, 3], [1, 2]], "second": [[4, 3, 1], [3, 4, 2]], "confidence": 0.9},
+    ),
+    (
+        estimators.estimate_item_sum,
+        {"control": [10.0, 12.5, 9.0], "treatment": [14.0, 11.0], "confidence": 0.9},
+    ),
+    (estimators.detect_lies, {"counts": [[7, 3], [5, 4]], "truths": [0.8, 0.3], "confidence": 0.9}),
+    (
+        estimators.estimate_several_baselines,
+        {"counts": [[7, 3], [5, 4]], "designs": [coin_flip(0.1), COIN], "confidence": 0.9},
+    ),
+    (
         estimators.estimate_extended_crosswise,
         {"counts": [[3, 7], [5, 4]], "prevalence": 0.2, "confidence": 0.9},
     ),

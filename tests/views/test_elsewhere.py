@@ -223,3 +223,14 @@ def test_models_are_on_the_page_and_what_is_wrong_with_one_is_said_of_the_study_
     wrong = send(signed_in, {"data": alone, "study_file": study})
     assert wrong.status_code == 422
     assert "Study file, models[0].groups[1].cell" in refusal(wrong)
+
+
+def test_a_list_experiment_is_on_the_page(signed_in: FlaskClient) -> None:
+    model = {"model": "item_count", "name": "bribed", "text": "How many of these?", "report": "Q1"}
+    groups = [{"cell": "A", "items": 1}, {"cell": "B", "items": 2}]
+    study = json.dumps({"format": 1, "models": [{**model, "group": "form", "groups": groups}]}).encode()
+    table = "\n".join(["form,Q1", *["A,0"] * 60, *["A,1"] * 40, *["B,0"] * 50, *["B,1"] * 30, *["B,2"] * 20])
+    answer = send(signed_in, {"data": table.encode(), "study_file": study})
+    assert answer.status_code == 200
+    (row,) = (row for row in cells(answer.text) if row[:1] == ["To whom the sensitive item applies"])
+    assert row[1].startswith("30.0")

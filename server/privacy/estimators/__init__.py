@@ -34,10 +34,14 @@ from server.privacy.estimators.conditional_shares import (
     GroupComparison,
     compare_conditional_shares,
 )
+from server.privacy.estimators.double_lists import DoubleListEstimate, estimate_double_list
 from server.privacy.estimators.extended_crosswise import ExtendedCrosswise, estimate_extended_crosswise
 from server.privacy.estimators.impossible import impossible_share_test
 from server.privacy.estimators.inattention import AttentiveShare, correct_inattention
+from server.privacy.estimators.item_counts import ItemCountEstimate, estimate_item_count
+from server.privacy.estimators.item_sums import ItemSumEstimate, estimate_item_sum
 from server.privacy.estimators.joint import JointEstimate, estimate_joint
+from server.privacy.estimators.lie_detection import LieDetection, detect_lies
 from server.privacy.estimators.likelihood import LikelihoodEstimate, maximum_likelihood
 from server.privacy.estimators.limits import INTERVALS
 from server.privacy.estimators.mean_estimates import MeanEstimate, estimate_mean
@@ -49,6 +53,7 @@ from server.privacy.estimators.pooled_tests import pooled_control_item_test, poo
 from server.privacy.estimators.prevalence import UnknownPrevalenceEstimate, estimate_unknown_prevalence
 from server.privacy.estimators.regression import LikelihoodRatioTest, LogisticRegression, logistic_regression
 from server.privacy.estimators.sequences import ConfidenceSequence, confidence_sequence
+from server.privacy.estimators.several_baselines import SeveralBaselines, estimate_several_baselines
 from server.privacy.estimators.share_estimates import ShareEstimate, estimate_shares
 from server.privacy.estimators.weighted_limits import SMALL
 
@@ -63,9 +68,13 @@ __all__ = [
     "ConditionalShare",
     "ConfidenceSequence",
     "ControlItemTest",
+    "DoubleListEstimate",
     "ExtendedCrosswise",
     "GroupComparison",
+    "ItemCountEstimate",
+    "ItemSumEstimate",
     "JointEstimate",
+    "LieDetection",
     "LikelihoodEstimate",
     "LikelihoodRatioTest",
     "LogisticRegression",
@@ -73,6 +82,7 @@ __all__ = [
     "Measure",
     "PooledShares",
     "ReleasedRatio",
+    "SeveralBaselines",
     "ShareEstimate",
     "UnknownPrevalenceEstimate",
     "answered_mean_coefficients",
@@ -85,14 +95,19 @@ __all__ = [
     "confidence_sequence",
     "control_item_test",
     "correct_inattention",
+    "detect_lies",
     "estimate_answered_mean",
+    "estimate_double_list",
     "estimate_extended_crosswise",
+    "estimate_item_count",
+    "estimate_item_sum",
     "estimate_joint",
     "estimate_mean",
     "estimate_pooled_answered_mean",
     "estimate_pooled_joint",
     "estimate_pooled_mean",
     "estimate_pooled_shares",
+    "estimate_several_baselines",
     "estimate_shares",
     "estimate_unknown_prevalence",
     "impossible_share_test",

@@ -12,15 +12,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import chdtrc, xlogy
+from scipy.special import chdtrc
 
 from server.privacy._checks import list_entries, probability
 from server.privacy.designs import TOTAL, Design
 from server.privacy.estimators.group_arithmetic import checked_groups, groups_covariance
 from server.privacy.estimators.inverse import require_yes_no
 from server.privacy.estimators.limits import combined_limits
+from server.privacy.estimators.shared_share import fit_shared_share
 
 
 @dataclass(frozen=True)
@@ -141,21 +141,4 @@ def _honest(designs: tuple[Design, ...], yes: NDArray[np.int64], n: NDArray[np.i
     """The likeliest single share, wherever both chances of "yes" are in [0, 1], and G^2."""
     base = np.array([design.matrix[0, 1] for design in designs])
     slope = np.array([design.matrix[1, 1] for design in designs]) - base
-    ends = np.sort(np.stack([-base / slope, (1 - base) / slope]), axis=0)
-    low, high = float(ends[0].max()), float(ends[1].min())
-
-    def score(share: float) -> float:
-        chances = np.clip(base + slope * share, 1e-250, None), np.clip(1 - base - slope * share, 1e-250, None)
-        return float((slope * (yes / chances[0] - (n - yes) / chances[1])).sum())
-
-    if score(low) <= 0:
-        share = low
-    elif score(high) >= 0:
-        share = high
-    else:
-        share = float(scipy.optimize.brentq(score, low, high, xtol=1e-15, rtol=1e-14))
-    chances = np.clip(base + slope * share, 0, 1)
-    with np.errstate(divide="ignore"):
-        saturated = xlogy(yes, yes / n) + xlogy(n - yes, 1 - yes / n)
-        gain = saturated - xlogy(yes, chances) - xlogy(n - yes, 1 - chances)
-    return share, max(0.0, 2 * float(gain.sum()))
+    return fit_shared_share(base, slope, yes, n)

@@ -20,14 +20,30 @@ from typing import Any
 
 from server.inputs import N_, refuse
 from server.reports.elsewhere.models.cheating_model import CHEATING
+from server.reports.elsewhere.models.double_list_model import DOUBLE_LIST
 from server.reports.elsewhere.models.extended_crosswise_model import EXTENDED_CROSSWISE
 from server.reports.elsewhere.models.inattention_model import INATTENTIVE_CROSSWISE
+from server.reports.elsewhere.models.item_count_model import ITEM_COUNT
+from server.reports.elsewhere.models.item_sum_model import ITEM_SUM
+from server.reports.elsewhere.models.lie_detector_model import LIE_DETECTOR
 from server.reports.elsewhere.models.model_parts import ModelKind, StatedModel
+from server.reports.elsewhere.models.several_baselines_model import SEVERAL_BASELINES
 from server.reports.elsewhere.models.unknown_prevalence_model import UNKNOWN_PREVALENCE
 from server.reports.elsewhere.study_columns import check_unique
 
 MODELS: Mapping[str, ModelKind] = {
-    kind.name: kind for kind in (UNKNOWN_PREVALENCE, CHEATING, EXTENDED_CROSSWISE, INATTENTIVE_CROSSWISE)
+    kind.name: kind
+    for kind in (
+        UNKNOWN_PREVALENCE,
+        CHEATING,
+        EXTENDED_CROSSWISE,
+        INATTENTIVE_CROSSWISE,
+        ITEM_COUNT,
+        DOUBLE_LIST,
+        ITEM_SUM,
+        LIE_DETECTOR,
+        SEVERAL_BASELINES,
+    )
 }
 
 

@@ -1,0 +1,100 @@
+"""List experiments: how many items apply, of a list that has the sensitive one in one of two groups."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from server.inputs import N_
+from server.privacy.estimators import estimate_item_count
+from server.reports.elsewhere.models.list_columns import check_lengths, check_list_counts
+from server.reports.elsewhere.models.model_columns import (
+    ModelColumn,
+    count_answers,
+    read_answer_column,
+    read_group_column,
+)
+from server.reports.elsewhere.models.model_parts import (
+    UNLIKELY,
+    ModelEstimate,
+    ModelFinding,
+    ModelKind,
+    ModelTest,
+)
+
+_CHANGED = N_(
+    "Chance hardly explains these counts: the sensitive item seems to change how people count the others, or chance "
+    "did not make the groups. The share may be off either way."
+)
+_UNCHANGED = N_(
+    "Nothing here shows that the sensitive item changed other answers. Changes that make up for each other are "
+    "not seen."
+)
+_HIDING = N_(
+    "To whom the sensitive item and none, or all, of the others apply can hardly hide: where these are many, some may "
+    "not count truly, and the share is too low."
+)
+
+
+@dataclass(frozen=True)
+class ItemCount:
+    """`lengths` are of each group's list: one has an item more, the sensitive one."""
+
+    columns: Mapping[str, ModelColumn]
+    names: tuple[str, ...]
+    lengths: tuple[int, ...]
+
+    def estimate(
+        self, rows: Mapping[str, NDArray[np.float64]], field: str, confidence: float
+    ) -> ModelFinding:
+        """The share, floor and ceiling, and the test for a design effect."""
+        counts = count_answers(rows, self.names, max(self.lengths) + 1, field)
+        check_list_counts(counts, self.lengths, self.names, f"{field}.groups")
+        order = np.argsort(self.lengths)
+        control, treatment = (counts[place, : self.lengths[place] + 1] for place in order)
+        found = estimate_item_count(control, treatment, confidence)
+        estimates = [
+            ModelEstimate(
+                "share",
+                N_("To whom the sensitive item applies"),
+                found.share,
+                found.standard_error,
+                found.interval,
+            )
+        ]
+        for name, label, place in (
+            ("floor", N_("To whom it applies, and none of the others"), 0),
+            ("ceiling", N_("To whom it applies, and all of the others"), -1),
+        ):
+            low, high = found.type_intervals[place, 1].tolist()
+            value, error = float(found.types[place, 1]), float(found.type_errors[place, 1])
+            estimates.append(ModelEstimate(name, label, value, error, (low, high)))
+        verdict = _CHANGED if found.design_effect < UNLIKELY else _UNCHANGED
+        label = N_("Test that the sensitive item changed no other answer")
+        test = ModelTest("design_effect", label, "", math.nan, 0, found.design_effect, verdict)
+        groups = tuple(zip(self.names, counts.sum(axis=1).tolist(), strict=True))
+        return ModelFinding(tuple(estimates), (test,), groups, (_HIDING,))
+
+
+def _read(stated: Mapping[str, Any], field: str) -> ItemCount:
+    group, names = read_group_column(stated, field)
+    lengths = tuple(int(entry["items"]) for entry in stated["groups"])
+    check_lengths(lengths, f"{field}.groups[1].items")
+    answers = tuple(str(number) for number in range(max(lengths) + 1))
+    report = read_answer_column(stated["report"], answers, f"{field}.report")
+    return ItemCount({"group": group, "report": report}, names, lengths)
+
+
+ITEM_COUNT = ModelKind(
+    "item_count",
+    N_("List experiment, two groups"),
+    N_(
+        "It assumes that chance put people into the groups, that everybody counts truly, and that nobody counts the "
+        "other items differently because of the sensitive one."
+    ),
+    "Miller (1984)",
+    _read,
+)

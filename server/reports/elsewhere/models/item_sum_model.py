@@ -1,0 +1,78 @@
+"""Item sums: the total of some numbers, which has the sensitive one in it in one of two groups."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from server.inputs import N_, refuse
+from server.privacy.estimators import estimate_item_sum
+from server.reports.elsewhere.models.model_columns import (
+    ModelColumn,
+    count_answers,
+    read_group_column,
+    read_number_column,
+)
+from server.reports.elsewhere.models.model_parts import ModelEstimate, ModelFinding, ModelKind
+
+_TAIL = N_("Where a few people have by far the largest totals, the interval holds less often than it says.")
+_NO_SPREAD = N_(
+    "All totals of each group are the same, or of a group there is only one: nothing is known of chance."
+)
+
+
+@dataclass(frozen=True)
+class ItemSum:
+    """`sensitive` is the place of the group whose totals have the sensitive number; `low` what no mean can be below."""
+
+    columns: Mapping[str, ModelColumn]
+    names: tuple[str, ...]
+    sensitive: int
+    low: float
+
+    def estimate(
+        self, rows: Mapping[str, NDArray[np.float64]], field: str, confidence: float
+    ) -> ModelFinding:
+        """The mean of the sensitive number."""
+        totals = rows["report"]
+        counts = count_answers({**rows, "report": np.zeros(len(totals))}, self.names, 1, field)
+        control, treatment = (
+            totals[rows["group"] == place] for place in (1 - self.sensitive, self.sensitive)
+        )
+        found = estimate_item_sum(control, treatment, confidence)
+        label = N_("Mean of the sensitive number")
+        estimate = ModelEstimate(
+            "mean", label, found.mean, found.standard_error, found.interval, self.low, math.inf, share=False
+        )
+        groups = tuple(zip(self.names, counts[:, 0].tolist(), strict=True))
+        return ModelFinding((estimate,), (), groups, (_TAIL if found.degrees_of_freedom else _NO_SPREAD,))
+
+
+def _read(stated: Mapping[str, Any], field: str) -> ItemSum:
+    group, names = read_group_column(stated, field)
+    low, high = float(stated["low"]), float(stated["high"])
+    if not low < high:
+        template = N_("must be above the lowest number, %(low)s; it is %(value)s")
+        raise refuse(422, f"{field}.high", template, low=stated["low"], value=stated["high"])
+    report = read_number_column(stated["report"], low, high, f"{field}.report")
+    sensitive = [entry["sensitive"] for entry in stated["groups"]]
+    if sensitive[0] == sensitive[1]:
+        template = N_("must be true in one group, and false in the other")
+        raise refuse(422, f"{field}.groups[1].sensitive", template)
+    bottom = 0.0 if low >= 0 else -math.inf
+    return ItemSum({"group": group, "report": report}, names, sensitive.index(True), bottom)
+
+
+ITEM_SUM = ModelKind(
+    "item_sum",
+    N_("Item sum, two groups"),
+    N_(
+        "It assumes that chance put people into the groups, that everybody adds up truly, and that nobody states the "
+        "other numbers differently because of the sensitive one."
+    ),
+    "Trappmann et al. (2014)",
+    _read,
+)
