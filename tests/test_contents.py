@@ -19,6 +19,7 @@ from server.output.documents import (
     Document,
     Facts,
     FindingBlock,
+    FindingList,
     Number,
     Paragraph,
     Prose,
@@ -127,6 +128,8 @@ def words(document: Document) -> str:
             found += [block.caption, block.alternative]
         elif isinstance(block, FindingBlock):
             found += [block.sentence, block.meaning, *block.notes]
+        elif isinstance(block, FindingList):
+            found += [text for about, sentence in block.findings for text in (about.text, sentence)]
         elif isinstance(block, Prose):
             found += [passage.text for passage in block.passages]
         elif isinstance(block, Facts):
@@ -191,7 +194,7 @@ def test_the_internal_report_has_everything_that_a_report_must(report: Report) -
     assert (
         order
         == (
-            "protected sure findings questions results arrived by-stratum collected method checks releases limits "
+            "findings protected sure figures questions results arrived by-stratum collected method checks releases limits "
             "article references source exact-designs"
         ).split()
     )
@@ -229,7 +232,7 @@ def test_each_question_begins_with_the_sentence_of_the_page_of_results_and_its_f
 ) -> None:
     document = reports.build_internal_document(report, NOTHING, locale)
 
-    (found,) = (section for section in document.sections[: document.lead] if section.name == "findings")
+    (found,) = (section for section in document.sections[: document.lead] if section.name == "figures")
     asked = [
         (part.title.text, block)
         for _, part in replace(document, sections=(found,)).walk()
@@ -265,7 +268,10 @@ def test_a_spreadsheet_draws_of_a_public_report_what_was_released(published: Pub
     released = [figure for entry in ledger().released for figure in entry.figures]
     known = {(figure.value, (figure.low, figure.high)) for figure in released}
     assert len(points) > 5
-    assert set(points) <= known
+    # Where nothing is told, what is possible is drawn and no estimate.
+    told = {point for point in points if point[0] is not None}
+    assert told <= known
+    assert {0.0, 1.0} >= {end for value, interval in points if value is None for end in interval}
     assert document.sections[document.lead].name == "questions"
 
 
