@@ -28,6 +28,7 @@ from server.output.documents import (
     to_html,
 )
 from server.people import survey_access
+from server.output.documents.sheet_names import choose_name
 from server.reports import Published, Report, ShareRow
 from server.reports.estimate_values import ReportMean
 from server.reports.findings import interpret_question
@@ -540,3 +541,19 @@ def test_texts_of_the_survey_are_in_its_language_on_the_page(report: Report) -> 
     shown = Text("x", own=True, language="ar")
     twin = Document(shown, "", "en", (), (Paragraph(shown),))
     assert '<h1 lang="ar" dir="auto">x</h1>' in to_html(twin)
+
+
+@pytest.mark.parametrize("locale", ["en", "es"])
+def test_sheets_are_called_as_the_questions_whose_numbers_they_hold(
+    report: Report, published: Published, locale: str
+) -> None:
+    """As many whole words of a question as Excel has room for, not the name that the software gave it."""
+    document = reports.build_internal_document(report, NOTHING, locale)
+    names = {table.name: choose_name(table.caption, table.short) for table in document.tables()}
+    number = next(n for n, one in enumerate(report.questions, start=1) if one.question.name == "coin")
+    assert names[f"strata-{number}"].endswith(" Yes by coin")
+    released = reports.build_public_document(published, locale)
+    names = {table.name: choose_name(table.caption, table.short) for table in released.tables()}
+    assert names["released-2"].endswith("2 Yes by coin")
+    assert names["released-4"] == "4 Question party × Yes by coin"
+    assert len(set(names.values())) == len(names)

@@ -105,14 +105,21 @@ def _findings(words: ReportWords, published: Published, asked: QuestionsByVersio
         yield Section(f"finding-{number}", Text(found.sentence), (*above, block))
 
 
-def _list_sentences(words: ReportWords, published: Published) -> Iterator[tuple[Text, str]]:
+def _list_sentences(
+    words: ReportWords, published: Published, asked: QuestionsByVersion
+) -> Iterator[tuple[Text, str]]:
     """What each finding says beside what was asked; a tree of numbers says nothing without its picture."""
     for found in list_findings(words, published):
-        if found.picture != Picture.TREE:
-            texts_of_it = (*found.asked, *([] if found.among is None else [found.among]))
-            about = " × ".join(each.text for each in texts_of_it)
-            language = next((each.language for each in texts_of_it), "")
-            yield Text(about, own=bool(about), language=language), found.sentence
+        if found.picture == Picture.TREE:
+            continue
+        of = [asked.question(name, found.entry.covers) for name in found.questions]
+        about = [cell_texts.quote_question(*one) for one in of if one is not None]
+        about += [] if found.among is None else [found.among]
+        if about:
+            named = Text(" × ".join(one.text for one in about), own=True, language=about[0].language)
+        else:
+            named = Text(words.gettext("All responses"))
+        yield named, found.sentence
 
 
 def _lead(words: ReportWords, published: Published) -> tuple[Section, ...]:
@@ -130,7 +137,7 @@ def _lead(words: ReportWords, published: Published) -> tuple[Section, ...]:
         Section("protection", Text(_("How answers were protected")), coin),
         Section("certainty", Text(_("How sure one can be")), tuple(describe_certainty(words, published))),
     )
-    return order_lead(words, found, tuple(_list_sentences(words, published)), rest)
+    return order_lead(words, found, tuple(_list_sentences(words, published, asked)), rest)
 
 
 def _sections(words: ReportWords, published: Published) -> Iterator[Section]:
