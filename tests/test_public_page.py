@@ -1,12 +1,14 @@
 """The public report as a page: what was found first, all else folded; a figure by itself; how answers are protected."""
 
 import html
+import io
 import re
 from dataclasses import replace
 from datetime import date, datetime
 from decimal import Decimal
 
 import pytest
+from PIL import Image
 
 from server import reports
 from server.output.documents import Paragraph, to_html
@@ -21,6 +23,7 @@ from server.reports.contents.release_findings import list_findings
 from server.reports.public_page import Addresses, write_figure, write_public_page
 from server.reports.public_source import NOTHING, PublishedVersion
 from server.reports.report_words import ReportWords
+from server.reports.social_card import draw_card
 from server.study.definitions.definition_reader import parse_definition
 from server.study.study_sheets import StudySheet
 from tests.support import every_kind, factories, report_readers, sample_ledger
@@ -336,3 +339,15 @@ def test_how_sure_ranges_are_is_said_of_those_there_are(kinds: tuple[ItemKind, .
 
     assert explained.startswith(said) if said else explained == ""
     assert explained in write_public_page(published, "en", addresses=ADDRESSES)
+
+
+@pytest.mark.parametrize("title", ["Exam", "Exam survey", "Copying in exams at two schools", "Words " * 40])
+def test_the_picture_for_networks_is_filled_whatever_the_length_of_the_title(title: str) -> None:
+    """Ink of the title reaches below the middle, and stays within the edges."""
+    picture = Image.open(io.BytesIO(draw_card(title))).convert("L").point(lambda shade: 255 * (shade < 80))
+    box = picture.getbbox()
+    assert box is not None
+    left, _top, right, bottom = box
+    assert picture.height * 0.6 < bottom < picture.height * 0.95
+    assert left > 0
+    assert right < picture.width
