@@ -27,8 +27,8 @@ from server.output.documents import (
     Text,
     to_html,
 )
-from server.people import survey_access
 from server.output.documents.sheet_names import choose_name
+from server.people import survey_access
 from server.reports import Published, Report, ShareRow
 from server.reports.estimate_values import ReportMean
 from server.reports.findings import interpret_question
@@ -195,8 +195,8 @@ def test_the_internal_report_has_everything_that_a_report_must(report: Report) -
     assert (
         order
         == (
-            "findings protected sure figures questions results arrived by-stratum collected method checks releases limits "
-            "article references source exact-designs"
+            "findings protected sure figures questions results arrived by-stratum collected method checks releases "
+            "limits article references source exact-designs"
         ).split()
     )
     for text in (

@@ -58,9 +58,9 @@ def _draw(title: str) -> str:
 
 def _fit_lines(title: str) -> tuple[float, float, list[str]]:
     """Sizes of letters and lines, and the lines: the larger, the shorter the title."""
-    for size, line, most in _SIZES:
-        # What fits is known in letters of 12 units.
-        lines = wrap_text(title, (_WIDTH - 2 * _EDGE) * 12 / size * _NARROW, most)
-        if " ".join(lines) == title:
-            break
-    return size, line, lines
+    # What fits is known in letters of 12 units.
+    fitted = [
+        (size, line, wrap_text(title, (_WIDTH - 2 * _EDGE) * 12 / size * _NARROW, most))
+        for size, line, most in _SIZES
+    ]
+    return next((one for one in fitted if " ".join(one[2]) == title), fitted[-1])

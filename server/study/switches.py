@@ -84,8 +84,8 @@ SWITCHES: Mapping[str, Switch] = {
         Action.OFFLINE_ALLOWED,
     ),
     "tickets": Switch(
-        N_("Each code is exchanged for a ticket that nobody can trace to it"),
-        N_("Codes that cannot be traced to responses"),
+        N_("Each code is exchanged for a ticket first, and the ticket lets one response in"),
+        N_("Keeping codes and responses apart"),
         (
             N_(
                 "For surveys by invitation whose respondents must not have to trust whoever runs this site. "

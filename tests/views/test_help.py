@@ -136,7 +136,7 @@ def test_a_chapter_in_several_languages_is_in_its_own_from_top_to_end(client: Fl
 def test_a_file_that_is_not_served_is_said_plainly(client: FlaskClient) -> None:
     page = client.get("/help/guide").text
     assert "(how to start it, file README.md of the source code)" in page
-    assert "(archivo README.md del código fuente)" in client.get("/help/guia").text
+    assert "(cómo se inicia, archivo README.md del código fuente, en inglés)" in client.get("/help/guia").text
 
 
 def test_html_of_a_file_stays_text(client: FlaskClient) -> None:

@@ -18,7 +18,12 @@ from server.reports.contents.finding_sections import order_lead
 from server.reports.contents.finding_texts import say_count
 from server.reports.contents.finding_values import Picture
 from server.reports.contents.ledger_sections import describe_ledger
-from server.reports.contents.protection import describe_certainty, describe_coin, describe_noise, describe_repetition
+from server.reports.contents.protection import (
+    describe_certainty,
+    describe_coin,
+    describe_noise,
+    describe_repetition,
+)
 from server.reports.contents.question_sections import questions
 from server.reports.contents.release_findings import find_answered, list_findings
 from server.reports.contents.retention_sentences import describe_retention

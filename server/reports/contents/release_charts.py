@@ -109,7 +109,9 @@ def _draw_table(
     if not charts.fits_columns(heads[1]):
         caption = words.gettext("Joint table, not weighted, the stronger the colour the larger")
         filled = [[_fill_cell(words, found[row, column]) for column in columns] for row in rows]
-        made = charts.heat_map(caption, *heads, [[(cell.value, cell.number) for cell in line] for line in filled])
+        made = charts.heat_map(
+            caption, *heads, [[(cell.value, cell.number) for cell in line] for line in filled]
+        )
         return Chart(made.svg, caption, made.alternative)
     caption = words.gettext(
         "Joint table, not weighted, with %(confidence)s %% intervals, the stronger the colour the larger",
@@ -125,7 +127,9 @@ def _fill_cell(words: ReportWords, figure: Figure) -> TableCell:
     assert figure.low is not None
     assert figure.high is not None
     says = round_share(figure.value, (figure.low, figure.high))[0]
-    value, low, high = (min(max(number, 0.0), 1.0) for number in (figure.value or 0.0, figure.low, figure.high))
+    value, low, high = (
+        min(max(number, 0.0), 1.0) for number in (figure.value or 0.0, figure.low, figure.high)
+    )
     told = figure.value is not None and says.tells
     limits = f"{_bare(words.percent(low))}–{_bare(words.percent(high))}"
     return TableCell(value if told else 0.0, words.percent(value) if told else "–", limits)

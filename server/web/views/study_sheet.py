@@ -96,7 +96,7 @@ def _list_spoken(survey: Survey, fields: Mapping[str, str]) -> dict[str, str]:
 
 
 def _list_written(survey: Survey, fields: Mapping[str, str]) -> dict[str, str]:
-    """The languages of reports in which the survey has texts, or something is written; all where it has none of them."""
+    """The languages of reports in which the survey has texts, or something is written; else all."""
     document = surveys.draft_document(survey)
     codes = {document["language"], *document.get("translations", {})} & LANGUAGES.keys() or LANGUAGES.keys()
     return {
