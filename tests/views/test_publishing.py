@@ -240,3 +240,11 @@ def test_what_publishing_has_decided_says_so_before_it_is_explained(
         assert "This was decided when the survey was published, and stays so." in box
         assert f'id="hint-{name}"' in after.partition("</details>")[0]
     assert "decided when" not in page.partition('name="offline"')[2].partition("<details")[0]
+    page = signed_in.get(
+        f"/manage/surveys/{factories.draft(database_url, factories.definition([0.25]))}/schedule"
+    ).text
+    for name, said in (
+        ("tickets", "Once the survey is published, this stays as it is."),
+        ("forgets", "Once the survey is published, this can be switched on, never off."),
+    ):
+        assert said in page.partition(f'name="{name}"')[2].partition("<details")[0]
