@@ -19,6 +19,7 @@ from server.output.documents import (
     Document,
     Facts,
     FindingBlock,
+    FindingList,
     Number,
     Paragraph,
     Prose,
@@ -26,6 +27,7 @@ from server.output.documents import (
     Text,
     to_html,
 )
+from server.output.documents.sheet_names import choose_name
 from server.people import survey_access
 from server.reports import Published, Report, ShareRow
 from server.reports.estimate_values import ReportMean
@@ -127,6 +129,8 @@ def words(document: Document) -> str:
             found += [block.caption, block.alternative]
         elif isinstance(block, FindingBlock):
             found += [block.sentence, block.meaning, *block.notes]
+        elif isinstance(block, FindingList):
+            found += [text for about, sentence in block.findings for text in (about.text, sentence)]
         elif isinstance(block, Prose):
             found += [passage.text for passage in block.passages]
         elif isinstance(block, Facts):
@@ -191,8 +195,8 @@ def test_the_internal_report_has_everything_that_a_report_must(report: Report) -
     assert (
         order
         == (
-            "protected sure findings questions results arrived by-stratum collected method checks releases limits "
-            "article references source exact-designs"
+            "findings protected sure figures questions results arrived by-stratum collected method checks releases "
+            "limits article references source exact-designs"
         ).split()
     )
     for text in (
@@ -229,7 +233,7 @@ def test_each_question_begins_with_the_sentence_of_the_page_of_results_and_its_f
 ) -> None:
     document = reports.build_internal_document(report, NOTHING, locale)
 
-    (found,) = (section for section in document.sections[: document.lead] if section.name == "findings")
+    (found,) = (section for section in document.sections[: document.lead] if section.name == "figures")
     asked = [
         (part.title.text, block)
         for _, part in replace(document, sections=(found,)).walk()
@@ -265,7 +269,10 @@ def test_a_spreadsheet_draws_of_a_public_report_what_was_released(published: Pub
     released = [figure for entry in ledger().released for figure in entry.figures]
     known = {(figure.value, (figure.low, figure.high)) for figure in released}
     assert len(points) > 5
-    assert set(points) <= known
+    # Where nothing is told, what is possible is drawn and no estimate.
+    told = {point for point in points if point[0] is not None}
+    assert told <= known
+    assert {0.0, 1.0} >= {end for value, interval in points if value is None for end in interval}
     assert document.sections[document.lead].name == "questions"
 
 
@@ -534,3 +541,19 @@ def test_texts_of_the_survey_are_in_its_language_on_the_page(report: Report) -> 
     shown = Text("x", own=True, language="ar")
     twin = Document(shown, "", "en", (), (Paragraph(shown),))
     assert '<h1 lang="ar" dir="auto">x</h1>' in to_html(twin)
+
+
+@pytest.mark.parametrize("locale", ["en", "es"])
+def test_sheets_are_called_as_the_questions_whose_numbers_they_hold(
+    report: Report, published: Published, locale: str
+) -> None:
+    """As many whole words of a question as Excel has room for, not the name that the software gave it."""
+    document = reports.build_internal_document(report, NOTHING, locale)
+    names = {table.name: choose_name(table.caption, table.short) for table in document.tables()}
+    number = next(n for n, one in enumerate(report.questions, start=1) if one.question.name == "coin")
+    assert names[f"strata-{number}"].endswith(" Yes by coin")
+    released = reports.build_public_document(published, locale)
+    names = {table.name: choose_name(table.caption, table.short) for table in released.tables()}
+    assert names["released-2"].endswith("2 Yes by coin")
+    assert names["released-4"] == "4 Question party × Yes by coin"
+    assert len(set(names.values())) == len(names)

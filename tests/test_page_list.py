@@ -8,17 +8,14 @@ from flask import Flask
 
 from tests.conftest import NewDatabase
 from tests.support import factories
-from tests.support.page_list import NEWCOMER, OWNER, PAGES, VISITOR
-from tests.support.page_scenes import build_scene
+from tests.support.page_list import NEWCOMER, OWNER, PAGES, VISITOR, WITH_PASSWORD
+from tests.support.page_scenes import build_scene, make_link_of_password
 
 NOT_LISTED = {
     "client": "a file",
     "help.picture": "a picture",
-    "joining.page": "of an invitation that is made on a page",
     "manage.home": "leads elsewhere",
     "public.figure": "a part of the public report, for others' pages",
-    "settings.codes": "only for somebody who has chosen a password",
-    "webhooks.page": "only where a server may send",
 }
 """Beside files to download and pictures, which have an ending."""
 
@@ -59,6 +56,7 @@ def test_every_page_of_the_list_is_there(app: Flask, database_url: str, language
         VISITOR: app.test_client(),
         OWNER: factories.sign_in(app.test_client(), factories.sign_in_secret(database_url)),
         NEWCOMER: factories.sign_in(app.test_client(), newcomer),
+        WITH_PASSWORD: factories.sign_in(app.test_client(), make_link_of_password(database_url, "ana")),
     }
     wrong = []
     for page in PAGES:

@@ -1,22 +1,29 @@
 """The public report as a page: what was found first, all else folded; a figure by itself; how answers are protected."""
 
 import html
+import io
 import re
 from dataclasses import replace
-from datetime import date
+from datetime import date, datetime
 from decimal import Decimal
 
 import pytest
+from PIL import Image
 
 from server import reports
 from server.output.documents import Paragraph, to_html
-from server.releases import Budget, Figure
+from server.releases import STRATUM, Budget, Figure
 from server.releases.plans.items import Item, ItemKind
 from server.reports import Published
+from server.reports.contents.figures import QuestionsByVersion
+from server.reports.contents.finding_charts import draw_finding
 from server.reports.contents.protection import describe_coin, describe_noise, explain_ranges
+from server.reports.contents.release_charts import draw_entry
+from server.reports.contents.release_findings import list_findings
 from server.reports.public_page import Addresses, write_figure, write_public_page
 from server.reports.public_source import NOTHING, PublishedVersion
 from server.reports.report_words import ReportWords
+from server.reports.social_card import draw_card
 from server.study.definitions.definition_reader import parse_definition
 from server.study.study_sheets import StudySheet
 from tests.support import every_kind, factories, report_readers, sample_ledger
@@ -81,9 +88,9 @@ def test_who_asked_stands_above_the_title_where_it_is_known() -> None:
         (found,) = re.findall(r'<p class="about">(.*?)</p>', page)
         return str(found)
 
-    assert line() == "Questions of May 1, 2026 · 601 responses until May 9, 2026"
+    assert line() == "Published on May 1, 2026 · 601 responses by May 9, 2026"
     assert line(sponsor="Institute of <Education>").startswith(
-        "Institute of &lt;Education&gt; · Questions of"
+        "Institute of &lt;Education&gt; · Published on"
     )
     days = {"field_begin": "2026-05-02", "field_end": "2026-05-20"}
     assert line(conductor="Team A", **days).startswith(
@@ -97,7 +104,7 @@ def test_how_many_answered_is_not_said_where_it_was_not_released() -> None:
         entry for entry in book.released if entry.item.kind not in (ItemKind.COUNT, ItemKind.HIERARCHY)
     )
     page = write_public_page(publish(ledger=replace(book, released=without)), "en")
-    assert '<p class="about">Questions of May 1, 2026 · Responses until May 9, 2026</p>' in page
+    assert '<p class="about">Published on May 1, 2026 · Responses by May 9, 2026</p>' in page
     text = re.sub("<style>.*?</style>|<[^>]*>", " ", page, flags=re.DOTALL)
     assert not re.search(r"\b(601|609|613|617)\b", text)
 
@@ -106,7 +113,68 @@ def test_a_survey_of_which_nothing_was_released_says_so() -> None:
     page = write_public_page(publish(ledger=NOTHING), "en")
     assert "Nothing was released yet." in page
     assert 'class="found' not in page
-    assert "And protected again" not in page
+    assert "Noise was added" not in page
+
+
+def by_stratum(*islands: Figure) -> Published:
+    """A release by stratum in which nothing is told of the Islands, whatever their estimate."""
+    told = [
+        Figure("share", ((STRATUM, path), ("coin", "yes")), value, 0.03, value - 0.06, value + 0.06)
+        for path, value in (("Coast", 0.25), ("North", 0.5))
+    ]
+    entry = sample_ledger.entry(
+        1, Item(ItemKind.SHARE, ("coin",), option="yes", by_stratum=True), [islands[0], *told]
+    )
+    means = [
+        Figure("mean", ((STRATUM, path), ("cups", "")), value, 0.1, value - 0.2, value + 0.2)
+        for path, value in (("Coast", 2.0), ("North", 4.0))
+    ]
+    mean = sample_ledger.entry(2, Item(ItemKind.MEAN, ("cups",), by_stratum=True), [islands[1], *means])
+    return publish(ledger=replace(sample_ledger.ledger(), released=(entry, mean)))
+
+
+def test_where_nothing_is_told_no_bar_and_no_dot_is_drawn_and_it_stands_last() -> None:
+    words = ReportWords("en")
+    share = Figure("share", ((STRATUM, "Islands"), ("coin", "yes")), 1.9, 2.0, -2.1, 5.9)
+    mean = Figure("mean", ((STRATUM, "Islands"), ("cups", "")), -3.0, 14.0, -31.0, 35.0)
+    published = by_stratum(share, mean)
+    shares, means = list_findings(words, published)
+    asked = QuestionsByVersion({1: published.newest.definition})
+    for finding, drawn, said, end in (
+        (shares, 'class="bar"', "0 to 100 of 100", "100"),
+        (means, 'class="dot"', "-10 to 30\N{NO-BREAK SPACE}cups", "30"),
+    ):
+        assert [one.label.text for one in finding.ranges] == ["North", "Coast", "Islands"]
+        (chart,) = draw_finding(words, finding, asked)
+        assert chart.svg.count(drawn) == 2
+        assert f"Islands: {said}" in chart.alternative
+        # All rows share one axis, which nothing impossible of the Islands stretches.
+        marks = re.findall(r'class="mark"[^>]*>([^<]*)<', chart.svg)
+        assert len(marks) <= 3
+        assert marks[-1] == end
+
+
+def test_a_drawn_table_has_no_impossible_share_and_the_table_beside_it_has_it() -> None:
+    def cell(stratum: str, answer: str, value: float, error: float) -> Figure:
+        place = ((STRATUM, stratum), ("coin", answer))
+        return Figure("share", place, value, error, value - 2 * error, value + 2 * error)
+
+    figures = [
+        cell("Islands", "no", 1.165, 0.6),
+        cell("Islands", "yes", -0.165, 0.6),
+        cell("North", "no", 0.75, 0.02),
+        cell("North", "yes", 0.25, 0.02),
+    ]
+    entry = sample_ledger.entry(1, Item(ItemKind.TABLE, ("coin",), by_stratum=True), figures)
+    published = publish(ledger=replace(sample_ledger.ledger(), released=(entry,)))
+    words, asked = ReportWords("en"), QuestionsByVersion({1: published.newest.definition})
+    (chart,) = draw_entry(words, entry, asked)
+    assert "116.5" not in chart.svg
+    assert "-16.5" not in chart.svg
+    assert "Islands × No: – (0.0–100.0)" in chart.alternative
+    assert chart.svg.count("heat-0") == 2
+    assert chart.svg.count("heat-5") == 1
+    assert "116.5" in write_public_page(published, "en")
 
 
 def test_the_snippet_of_a_figure_keeps_the_words_of_an_answer_in_their_quotes() -> None:
@@ -159,6 +227,32 @@ def test_a_figure_that_was_released_anew_says_so_and_stays() -> None:
     assert "by another number" in old
     assert "by another number" not in new
     assert 'id="found-2-coin"' not in write_public_page(published, "en")
+
+
+def test_one_question_that_was_released_twice_stands_below_one_heading_with_what_tells_them_apart() -> None:
+    book = sample_ledger.ledger()
+    first = replace(book.released[1], covers=replace(book.released[1].covers, versions=(1, 2)))
+    again = replace(book.released[1], entry=9, release=2, made_at=datetime(2026, 6, 1, 9))  # noqa: DTZ001
+    published = publish(ledger=replace(book, released=(first, again)))
+    (newest,) = published.versions
+    published = replace(published, versions=(replace(newest, number=2), newest))
+    page = write_public_page(published, "en")
+    (group,) = re.findall(r'<section class="asked-once".*?</section>', page, re.DOTALL)
+    assert page.count("Yes by coin?</span></h2>") == 1
+    assert re.findall(r"<h3 [^>]*>(.*?)</h3>", group) == ["“Yes” is true of 23 to 40 of 100."] * 2
+    assert re.findall(r'<p class="asked">(.*?)</p>', group) == [
+        "Released on May 9, 2026 · versions 1, 2",
+        "Released on June 1, 2026 · version 1",
+    ]
+
+
+def test_how_answers_were_protected_takes_two_sentences_and_the_rest_is_folded_with_the_method() -> None:
+    page = write_public_page(publish(), "en")
+    (box,) = re.findall(r'<section class="protected".*?</section>', page, re.DOTALL)
+    assert re.sub(r"<[^>]*>", "", box).count(". ") + box.count(".</p>") == 2
+    method = page[page.index('id="method"') :]
+    assert "Noise was added once more" in method
+    assert "Of whoever answered more than once, more can be learned." in method
 
 
 def said(blocks: object) -> str:
@@ -245,3 +339,15 @@ def test_how_sure_ranges_are_is_said_of_those_there_are(kinds: tuple[ItemKind, .
 
     assert explained.startswith(said) if said else explained == ""
     assert explained in write_public_page(published, "en", addresses=ADDRESSES)
+
+
+@pytest.mark.parametrize("title", ["Exam", "Exam survey", "Copying in exams at two schools", "Words " * 40])
+def test_the_picture_for_networks_is_filled_whatever_the_length_of_the_title(title: str) -> None:
+    """Ink of the title reaches below the middle, and stays within the edges."""
+    picture = Image.open(io.BytesIO(draw_card(title))).convert("L").point(lambda shade: 255 * (shade < 80))
+    box = picture.getbbox()
+    assert box is not None
+    left, _top, right, bottom = box
+    assert picture.height * 0.6 < bottom < picture.height * 0.95
+    assert left > 0
+    assert right < picture.width

@@ -56,6 +56,25 @@ def test_what_is_typed_on_the_page_is_what_the_page_shows(signed_in: FlaskClient
     assert not any(secret in log for secret in SECRETS)
 
 
+def test_the_page_is_folded_with_what_is_filled_in_beside_each_name(
+    signed_in: FlaskClient, survey: Published
+) -> None:
+    """A text of the survey's own is asked for in its languages, and in others once it is written there."""
+    path = f"/manage/surveys/{survey.slug}/study"
+    page = signed_in.get(path).text
+    assert page.count('<details class="part"') == 7
+    assert page.count('<details class="part" open') == 1, "the first, as long as nothing is saved"
+    assert 'name="population.en"' in page
+    assert 'name="population.es"' not in page
+    save(signed_in, survey.slug, population={"en": "Students", "es": "Estudiantes"}, title={})
+    page = signed_in.get(path).text
+    assert 'name="population.es"' in page
+    assert "Who asks, Who pays, Who conducts it</span></summary>" in page
+    assert '<details class="part" open' not in page
+    wrong = signed_in.post(path, data={"doi": "1"}).text
+    assert wrong.partition('name="doi"')[0].rpartition("<details")[2].startswith(' class="part" open>')
+
+
 def test_a_sheet_begins_with_what_is_planned_and_keeps_nothing_by_itself(
     signed_in: FlaskClient, database_url: str
 ) -> None:

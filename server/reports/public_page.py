@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from typing import NamedTuple
 
 from markupsafe import Markup
@@ -26,7 +27,7 @@ SHEETS = ("style.css", "drawings.css", "report.css", "public.css")
 """The style sheets inside the page."""
 _BESIDE = 320
 """Pixels of a frame beside its drawings, enough on a phone for what sentences usually take; more is scrolled to."""
-_READ_FIRST = ("findings", "protection", "certainty")
+_READ_FIRST = ("findings", "protection", "certainty", "figures")
 _KEPT_FOLDED = ("ledger-of-releases", "exact-designs")
 """What paper does without: the file for a spreadsheet has it."""
 
@@ -75,9 +76,10 @@ class Addresses:
 
 @dataclass(frozen=True)
 class ShownFinding:
-    """A finding as the page shows it: with its charts, and how it was asked."""
+    """A finding as the page shows it: with its charts, how it was asked, and what tells it from its like."""
 
     finding: ReleaseFinding
+    released: str
     charts: tuple[Chart, ...]
     facts: tuple[tuple[str, str], ...]
 
@@ -104,7 +106,7 @@ def write_public_page(
         lead=describe_report(words),
         about=_describe_page(words, published),
         notices=tuple(list_notices(words, published)),
-        shown=shown,
+        groups=[tuple(group) for _, group in groupby(shown, key=_name_group)],
         ranges=explain_ranges(words, published),
         dotted=any(one.finding.picture == Picture.DOTS for one in shown),
         protection=sections["protection"],
@@ -154,7 +156,7 @@ def _describe_page(words: ReportWords, published: Published) -> str:
         study.sponsor or study.conductor,
         _("%(field)s: %(text)s", field=_("In the field"), text=days)
         if days
-        else _("Questions of %(day)s", day=words.day(published.versions[-1].published_on)),
+        else _("Published on %(day)s", day=words.day(published.versions[-1].published_on)),
         describe_answered(words, published),
     ]
     return " · ".join(filter(None, parts))
@@ -162,9 +164,36 @@ def _describe_page(words: ReportWords, published: Published) -> str:
 
 def _show(words: ReportWords, published: Published) -> Iterator[ShownFinding]:
     asked = QuestionsByVersion({version.number: version.definition for version in published.versions})
-    for finding in list_all_findings(words, published):
+    findings = list_all_findings(words, published)
+    for finding in findings:
         facts = tuple(_list_facts(words, finding, asked))
-        yield ShownFinding(finding, draw_finding(words, finding, asked), facts)
+        released = " · ".join(_tell_release(words, published, finding, findings))
+        yield ShownFinding(finding, released, draw_finding(words, finding, asked), facts)
+
+
+def _tell_release(
+    words: ReportWords, published: Published, finding: ReleaseFinding, others: Sequence[ReleaseFinding]
+) -> Iterator[str]:
+    """When a finding was released, of which versions, and by what its responses count, where others differ in that."""
+    _, alike = words.gettext, (finding.questions, finding.among, finding.ends is None)
+    yield _("Released on %(day)s", day=words.day(finding.released_on))
+    if len(published.versions) > 1:
+        numbers = sorted(finding.versions, key=int)
+        yield words.ngettext(
+            "version %(numbers)s", "versions %(numbers)s", len(numbers), numbers=", ".join(numbers)
+        )
+    if finding.weighted:
+        yield _("each group counts as much as its population")
+    elif finding.ranges and any(
+        other.weighted and (other.questions, other.among, other.ends is None) == alike for other in others
+    ):
+        yield _("every response counts the same")
+
+
+def _name_group(shown: ShownFinding) -> tuple[object, ...]:
+    """What findings below one heading have in common: what was asked, of whom."""
+    finding = shown.finding
+    return (finding.asked, finding.among) if finding.asked else (finding.name,)
 
 
 def _list_facts(

@@ -84,8 +84,8 @@ SWITCHES: Mapping[str, Switch] = {
         Action.OFFLINE_ALLOWED,
     ),
     "tickets": Switch(
-        N_("A code buys a ticket, and the ticket lets one response in"),
-        N_("Codes that nothing leads to"),
+        N_("Each code is exchanged for a ticket first, and the ticket lets one response in"),
+        N_("Keeping codes and responses apart"),
         (
             N_(
                 "For surveys by invitation whose respondents must not have to trust whoever runs this site. "

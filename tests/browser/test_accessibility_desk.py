@@ -297,6 +297,7 @@ def test_the_study_sheet(
     open_page.watch(page).expect("422")
     address = f"/manage/surveys/{survey.slug}/study"
     page.goto(address)
+    page.evaluate("document.querySelectorAll('main details').forEach((part) => { part.open = true; })")
     inspector.look(page, "study sheet, empty")
     fields = write_form(parse_study_sheet(study_document()))
     for name, text in {**fields, "doi": "10.1", "authors[0].orcid": "0"}.items():

@@ -22,8 +22,8 @@ from tests.browser.axe_inspector import find_violations
 from tests.browser.chromium import launch
 from tests.browser.site_users import DESK, PHONE, sign_in
 from tests.support import factories
-from tests.support.page_list import NEWCOMER, OWNER, PAGES, VISITOR, PageState
-from tests.support.page_scenes import Scene, build_scene
+from tests.support.page_list import NEWCOMER, OWNER, PAGES, VISITOR, WITH_PASSWORD, PageState
+from tests.support.page_scenes import Scene, build_scene, make_link_of_password
 
 FOLDER, BEFORE = (factories.ROOT / name for name in ("pictures", "pictures-before"))
 HIGHEST = 12_000
@@ -77,6 +77,10 @@ class Photographer:
         if who == NEWCOMER:
             page.goto(f"/manage/sign-in/{factories.sign_in_secret(self.served.database_url, owner=NEWCOMER)}")
             page.locator("main form button").click()
+        elif who == WITH_PASSWORD:
+            secret = make_link_of_password(self.served.database_url, f"ana-{look.name}")
+            page.goto(f"/manage/sign-in/{secret}")
+            page.locator("main form button").click()
         elif who != VISITOR:
             sign_in(page, self.served.database_url)
         yield page
@@ -121,7 +125,7 @@ def take_all(browser: Browser, folder: Path, names: Sequence[str], looks: Sequen
                     if (page.often or not look.often) and page.name in (names or page.name)
                 ]
                 # Researchers stay signed in; every visitor comes with a device that remembers nothing.
-                for who in (OWNER, NEWCOMER):
+                for who in (OWNER, NEWCOMER, WITH_PASSWORD):
                     mine = [state for state in chosen if state.who == who]
                     if mine:
                         with photographer.person(who, look) as page:

@@ -26,7 +26,7 @@ from tests.support.page_acts import (
 )
 from tests.support.page_scenes import Scene
 
-VISITOR, OWNER, NEWCOMER = "visitor", "owner", "newcomer"
+VISITOR, OWNER, NEWCOMER, WITH_PASSWORD = "visitor", "owner", "newcomer", "somebody with a password"
 
 
 @dataclass(frozen=True)
@@ -94,6 +94,7 @@ PAGES: tuple[PageState, ...] = (
     PageState("respond-unknown", "/s/bcdfghjkmnpq", VISITOR, status=404),
     PageState("public-report", "/r/{report}", VISITOR, often=True),
     PageState("public-unknown", "/r/bcdfghjkmnpq", VISITOR, status=404),
+    PageState("joining", "/manage/invitation/{joining}", VISITOR),
     PageState("surveys-none", "/manage/surveys", NEWCOMER),
     PageState("surveys", "/manage/surveys", often=True),
     PageState("gallery", "/manage/gallery"),
@@ -155,10 +156,12 @@ PAGES: tuple[PageState, ...] = (
     PageState("searches", "/manage/surveys/{closed}/releases/searches"),
     PageState("search", "/manage/surveys/{closed}/releases/searches/1"),
     PageState("people", f"{HOME}/people"),
+    PageState("webhooks", f"{HOME}/webhooks"),
     PageState("log", f"{HOME}/log"),
     PageState("keeping", f"{HOME}/keeping"),
     PageState("keeping-archived", "/manage/surveys/{archived}/keeping"),
     PageState("account", "/manage/account"),
+    PageState("codes", "/manage/account/codes", WITH_PASSWORD),
     PageState("programs", "/manage/account/programs"),
     PageState("colleagues", "/manage/colleagues"),
     PageState("log-of-all", "/manage/log"),

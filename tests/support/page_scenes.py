@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from server import releases
+from server import people, releases
 from server.people import survey_access
 from server.releases import report_links
 from server.releases.plans.plan_reader import parse_plan
@@ -68,8 +68,16 @@ def build_scene(database_url: str, language: str = "en", *, long: bool = False) 
     factories.invite(database_url, names["invited"], 30)
     maker.speak(names["few"])
     names["report"] = maker.release(names["busy"])
+    names["joining"] = maker.invite_colleague(names["busy"])
     names["guide"] = {"en": "guide", "es": "guia"}[language]
     return Scene(database_url, language, names)
+
+
+def make_link_of_password(database_url: str, login: str) -> str:
+    """The secret of a sign-in link of a new researcher who has chosen a password."""
+    return factories.link_of(
+        database_url, factories.account(database_url, login, "correct horse battery staple")
+    )
 
 
 @dataclass(frozen=True)
@@ -222,6 +230,12 @@ class _Maker:
                 plan = parse_plan({"format": 1, "items": several, "epsilon": epsilon})
                 releases.make(session, found, plan, None)
             return report_links.make_link(session, found).slug
+
+    def invite_colleague(self, slug: str) -> str:
+        """The secret of an invitation to a survey."""
+        with factories.writing(self.database_url) as session:
+            inviter = people.first_researcher(session)
+            return people.invite(session, inviter, "Ana", survey_access.find(session, slug), "editor")
 
     def search(self, slug: str) -> None:
         """A search of a closed survey that was asked one thing."""

@@ -100,8 +100,8 @@ def test_without_a_plan_the_one_that_it_takes_is_offered(signed_in: FlaskClient,
     ("respondents", "gamma", "said"),
     [
         # 0.98 / (2 * 0.05 * sqrt(n)): 0.3099 with 1000, 0.1386 with 5000
-        (1000, 0.31, "With less protection, γ = 0.31"),
-        (5000, 0.14, "You plan for more people than you need: with γ = 0.14"),
+        (1000, 0.31, "With less protection, 1,000 people are enough"),
+        (5000, 0.14, "You plan for more people than you need: with more protection 5,000 are still enough"),
     ],
 )
 def test_strength_is_fitted_to_the_people_that_are_planned(
@@ -110,6 +110,10 @@ def test_strength_is_fitted_to_the_people_that_are_planned(
     document = draft(2, plan={"respondents": respondents, "margin": 0.05})
     editor = edit(signed_in, factories.draft(database_url, document))
     assert said in words(editor.page, 'id="advice">', "</ul>")
+    protects = "less" if respondents == 1000 else "more"
+    assert f"γ = {gamma} for every question. Protect {protects}: {respondents:,} people" in words(
+        editor.page, 'id="advice">', "</ul>"
+    )
     editor.press("fit_plan")
     assert editor.document["strength"] == {"gamma": gamma}
     assert "fit_plan" not in advised(editor), "it is fitted now"
@@ -163,9 +167,9 @@ def test_each_question_says_what_would_be_without_it(signed_in: FlaskClient, dat
     weak, strong = (words(editor.page, f'id="without-questions[{place}]">', "</details>") for place in (1, 0))
     # Warner with 0.6 is gamma = 0.1: 0.98^2 / (0.2 * 0.05)^2 = 9603.6 (z = 1.95996: 9604), and odds of 1.5.
     assert "People for ± 5 points 1,537; now 9,604" in weak
-    assert "at most 25.0 %; now 33.3 %" in weak
+    assert "at most 25.0 %; now at most 33.3 %" in weak
     assert "People for ± 5 points 9,604; now 9,604" in strong
-    assert "at most 14.3 %; now 33.3 %" in strong
+    assert "at most 14.3 %; now at most 33.3 %" in strong
     # Odds of 3 times 1.5 make 82 of 100 guesses right; of one alone 60 or 75.
     assert "“Nobody can be sure of your answer” People" in strong
     assert "“The coins hide much, not all”" in in_sight(editor)
@@ -258,7 +262,7 @@ def test_near_answers_of_a_scale_are_drawn_for_each_answer(signed_in: FlaskClien
             document = factories.definition(questions=[asked], plan=plan)
             page = edit(signed_in, factories.draft(database_url, document)).page
             assert f"{respondents:,} respondents {said} ± 5 points {where}." in words(
-                page, 'id="plan-heading"', "<details"
+                page, 'id="takes"', "<details"
             )
 
 
@@ -269,5 +273,32 @@ def test_advice_and_figures_come_before_the_table_which_is_folded(
     assert (
         page.index('id="advice"')
         < page.index('<details class="estimate-by-estimate"')
-        < page.index("planned")
+        < page.index('class="planned"')
     )
+
+
+def test_what_many_answers_may_tell_is_said_in_words_where_decimals_alone_keep_it_from_certain(
+    signed_in: FlaskClient, database_url: str
+) -> None:
+    """Odds of 1 to 9, times 3 for each of twenty answers: 3^20 / 9, more than 99.9999999 %."""
+    said = in_sight(edit(signed_in, factories.draft(database_url, draft(20))))
+    assert "A suspicion of 10 % may become nearly certain from all answers together" in said
+    assert "99.99" not in said
+
+
+def test_numbers_of_privacy_are_folded_and_the_slider_and_the_plan_are_not(
+    signed_in: FlaskClient, database_url: str
+) -> None:
+    """Folded out where strengths are set by hand, or where the budget is refused: it is mended there."""
+    document = draft(2, plan={"respondents": 300, "margin": 0.05})
+    page = edit(signed_in, factories.draft(database_url, document)).page
+    numbers = page.partition('id="strength"')[2].partition("</details>")[0]
+    for field in ('name="division"', 'name="budget"', 'id="consequences"'):
+        assert field in numbers
+    for field in ('id="slider"', 'name="plan.respondents"', 'id="advice"'):
+        assert field in page
+        assert field not in numbers
+    assert not numbers.startswith(" open")
+    by_hand = factories.definition([0.25, 0.25])
+    page = edit(signed_in, factories.draft(database_url, by_hand)).page
+    assert page.partition('id="strength"')[2].startswith(" open")

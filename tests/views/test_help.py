@@ -135,8 +135,8 @@ def test_a_chapter_in_several_languages_is_in_its_own_from_top_to_end(client: Fl
 
 def test_a_file_that_is_not_served_is_said_plainly(client: FlaskClient) -> None:
     page = client.get("/help/guide").text
-    assert "how to start it (file README.md of the source code)" in page
-    assert "(archivo README.md del código fuente)" in client.get("/help/guia").text
+    assert "(how to start it, file README.md of the source code)" in page
+    assert "(cómo se inicia, archivo README.md del código fuente, en inglés)" in client.get("/help/guia").text
 
 
 def test_html_of_a_file_stays_text(client: FlaskClient) -> None:
@@ -155,6 +155,23 @@ def test_known_things_are_found_in_both_languages(client: FlaskClient) -> None:
         assert "<mark>contraseña</mark>" in found
         assert "/help/guia#" in found
     assert 'hreflang="es"' in find_all(client, "contraseña")
+
+
+@pytest.mark.parametrize(
+    ("query", "found"),
+    [
+        ("estratificacion", "postestratificación"),
+        ("ESTRATIFICACIÓN", "postestratificación"),
+        ("embed figure", "Embed a figure in a page of your own"),
+        ("insertar figura", "Insertar una figura en una página tuya"),
+    ],
+)
+def test_words_are_found_within_words_and_figures_for_other_pages_by_their_name(
+    query: str, found: str, client: FlaskClient
+) -> None:
+    language = "en" if "embed" in query else "es"
+    page = client.get("/help", query_string={"q": query, "lang": language}).text
+    assert found.lower() in re.sub(r"</?mark>", "", page).lower()
 
 
 def test_what_is_in_the_language_of_the_reader_comes_first(client: FlaskClient) -> None:

@@ -226,3 +226,25 @@ def test_a_survey_with_a_stratum_of_too_few_people_is_not_published(
     assert "at least as many people as the smallest group shown, 13; “B” has 12" in answer.text
     factories.settle(database_url, slug, minimum=12)
     assert signed_in.post(f"/manage/surveys/{slug}/publish", data=form).status_code == 303
+
+
+def test_what_publishing_has_decided_says_so_before_it_is_explained(
+    signed_in: FlaskClient, database_url: str
+) -> None:
+    """Explanations are folded; why a box cannot be ticked any more is not."""
+    slug = factories.publish(database_url).slug
+    page = signed_in.get(f"/manage/surveys/{slug}/schedule").text
+    for name in ("tickets", "completions"):
+        box, _, after = page.partition(f'name="{name}"')[2].partition("<details")
+        assert " disabled" in box
+        assert "This was decided when the survey was published, and stays so." in box
+        assert f'id="hint-{name}"' in after.partition("</details>")[0]
+    assert "decided when" not in page.partition('name="offline"')[2].partition("<details")[0]
+    page = signed_in.get(
+        f"/manage/surveys/{factories.draft(database_url, factories.definition([0.25]))}/schedule"
+    ).text
+    for name, said in (
+        ("tickets", "Once the survey is published, this stays as it is."),
+        ("forgets", "Once the survey is published, this can be switched on, never off."),
+    ):
+        assert said in page.partition(f'name="{name}"')[2].partition("<details")[0]

@@ -1,5 +1,7 @@
 """The teaching pages: for everybody, in both languages; and a class, from its button to the cards."""
 
+import html
+import math
 import re
 
 import pytest
@@ -87,6 +89,17 @@ def test_the_audit_says_each_number_that_was_kept(client: FlaskClient) -> None:
                 f"came {more:,} times with the one data and {less:,} times with the other, of {runs:,} runs"
                 in page
             )
+
+
+def test_the_audit_says_one_loss_of_each_in_its_figure_and_in_its_text(client: FlaskClient) -> None:
+    """In ε both; e to the power of it is how many times as likely."""
+    page = html.unescape(client.get("/teach/audit?lang=en").text)
+    for failure in list_failures():
+        assert page.count(f"ε ≥ {failure.found_loss:g}" if failure.certified < math.inf else "ε ≥ ∞") >= 1
+        found = "∞" if math.isinf(failure.certified) else f"{failure.found_loss:g}"
+        assert f"Promised: ε = {failure.claimed:g}, " in page
+        assert f"Found: ε of at least {found}, something becomes at least" in page
+        assert failure.found_loss <= failure.certified
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

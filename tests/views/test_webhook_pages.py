@@ -37,6 +37,9 @@ def test_the_secret_is_shown_once_and_the_address_never_again(
     signed_in: FlaskClient, database_url: str, survey: factories.Published
 ) -> None:
     home = f"/manage/surveys/{survey.slug}/webhooks"
+    page = signed_in.get(home).text
+    assert page.index("Your webhooks") < page.index("None yet.")
+    assert "on port 443 or 8443." in page
     made = signed_in.post(home, data={"url": URL})
     found = re.search(r"whsec_[A-Za-z0-9+/=]{44}", html.unescape(made.text))
     assert (made.status_code, found is not None) == (200, True)

@@ -8,6 +8,7 @@ from server.output.documents.model import (
     Document,
     Facts,
     FindingBlock,
+    FindingList,
     Number,
     Paragraph,
     Plot,

@@ -125,7 +125,14 @@ class FindingBlock:
     charts: tuple[Chart, ...] = ()
 
 
-Block = Paragraph | Prose | Facts | Table | Chart | FindingBlock
+@dataclass(frozen=True)
+class FindingList:
+    """What was found, a sentence each beside what it was found of; what it means, and its figures, stand elsewhere."""
+
+    findings: tuple[tuple[Text, str], ...]
+
+
+Block = Paragraph | Prose | Facts | Table | Chart | FindingBlock | FindingList
 
 
 @dataclass(frozen=True)

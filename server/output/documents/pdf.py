@@ -22,6 +22,7 @@ from server.output.documents.model import (
     Document,
     Facts,
     FindingBlock,
+    FindingList,
     Number,
     Paragraph,
     Prose,
@@ -114,6 +115,9 @@ def _block(block: Block, css: str) -> dict[str, Any]:
                 "notes": [breakable(note) for note in block.notes],
                 "charts": [_block(chart, css) for chart in block.charts],
             }
+        case FindingList():
+            found = [(_said(about), breakable(sentence)) for about, sentence in block.findings]
+            return {"kind": "findings", "findings": found}
         case Chart():
             return {
                 "svg": embed_style(block.svg, css),

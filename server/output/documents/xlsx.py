@@ -16,10 +16,12 @@ from server.output.documents.model import (
     Document,
     Facts,
     FindingBlock,
+    FindingList,
     Paragraph,
     Prose,
     Section,
     Table,
+    Text,
 )
 from server.output.documents.sheet_names import choose_name, number_names
 from server.output.documents.vocabulary import Words
@@ -155,6 +157,10 @@ class _BookWriter:
                         row += 1
                 case FindingBlock():
                     row = self._write_finding(sheet, row, block)
+                case FindingList(findings=findings):
+                    for about, sentence in findings:
+                        self._write_fact(sheet, row, about.text, Text(sentence))
+                        row += 1
                 case Table():
                     self._write_link(sheet, row, block, block.caption)
                     row += 1

@@ -8,8 +8,9 @@ from server.output.documents import Chart, Plot
 from server.reports.contents import cell_texts
 from server.reports.contents.estimate_sections import MOST_ROWS, PERCENT
 from server.reports.contents.figures import QuestionsByVersion, part
-from server.reports.contents.finding_values import FoundRange, Picture, ReleaseFinding
+from server.reports.contents.finding_values import FoundRange, Picture, ReleaseFinding, says_something
 from server.reports.contents.release_charts import draw_tree
+from server.reports.findings import Says
 from server.reports.report_words import ReportWords
 from server.study.definitions import Question
 
@@ -60,18 +61,25 @@ def _draw_dots(words: ReportWords, finding: ReleaseFinding, found: FoundRange) -
     return _name(finding, made, Plot((point,), charts.share_axis([found.interval]), PERCENT))
 
 
+def _place(found: FoundRange, ends: tuple[float, float]) -> tuple[float | None, tuple[float, float]]:
+    """Where a row's estimate and interval are drawn: where nothing is told, no estimate, and what is possible alone."""
+    if found.says == Says.NOT_TOLD:
+        low, high = (min(max(end, ends[0]), ends[1]) for end in found.interval)
+        return None, (low, high)
+    return (found.value if says_something(found) else None), found.interval
+
+
 def _draw_bars(words: ReportWords, finding: ReleaseFinding, ranges: tuple[FoundRange, ...]) -> Chart:
     rows = tuple(
         PlottedEstimate(
             each.label.text,
             words.gettext("%(low)s to %(high)s of 100", low=each.low, high=each.high),
-            each.value,
-            each.interval,
+            *_place(each, (0.0, 1.0)),
         )
         for each in ranges
     )
     # One axis for all, however many charts they take.
-    axis = charts.share_axis([each.interval for each in finding.ranges])
+    axis = charts.share_axis([_place(each, (0.0, 1.0))[1] for each in finding.ranges])
     made = charts.histogram(_title(finding), rows, axis, lambda mark: words.number(round(100 * mark)))
     return _name(finding, made, Plot(rows, axis, PERCENT))
 
@@ -84,27 +92,20 @@ def _draw_lines(
     asked_as = asked.question(finding.questions[0], finding.entry.covers)
     rows = []
     for found in ranges:
-        low, high = (min(max(end, first), last) for end in found.interval)
-        value = None if found.value is None else min(max(found.value, first), last)
+        value, interval = _place(found, finding.ends)
+        low, high = (min(max(end, first), last) for end in interval)
+        value = None if value is None else min(max(value, first), last)
         said = words.gettext(
             "%(low)s to %(high)s",
             low=words.number(found.low),
             high=_with_unit(words, found.high, None if asked_as is None else asked_as[1]),
         )
         of = found.label.text if len(finding.ranges) > 1 else ""
-        rows.append(
-            (
-                PlottedEstimate(of, said, value, (low, high)),
-                charts.mean_axis(first, last, (low, high)),
-                words.number,
-            )
-        )
-    made = charts.means(_title(finding), rows)
-    points = tuple(row for row, _, _ in rows)
-    ends = [end for row in points for end in row.interval or ()]
-    axis = charts.mean_axis(first, last, (min(ends), max(ends)))
+        rows.append(PlottedEstimate(of, said, value, (low, high)))
+    axis = charts.mean_axis(first, last, None)
+    made = charts.estimates(_title(finding), rows, axis, words.number)
     form = cell_texts.measure(words, None, last - first).form
-    return _name(finding, made, Plot(points, axis, form, bars=False))
+    return _name(finding, made, Plot(tuple(rows), axis, form, bars=False))
 
 
 def _draw_table(words: ReportWords, finding: ReleaseFinding, asked: QuestionsByVersion) -> Drawing | None:
@@ -128,7 +129,7 @@ def _draw_table(words: ReportWords, finding: ReleaseFinding, asked: QuestionsByV
         [part(words, entry, column, asked).text for column in columns],
         [
             [
-                (min(max(found.value or 0.0, 0.0), 1.0), f"{found.low}–{found.high}")
+                (min(max(_place(found, (0.0, 1.0))[0] or 0.0, 0.0), 1.0), f"{found.low}–{found.high}")
                 for found in (cells[row, column] for column in columns)
             ]
             for row in rows

@@ -1,8 +1,9 @@
 """What was found: of each question a sentence with its figure; how answers were protected, how sure one can be."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
-from server.output.documents import Chart, FindingBlock, Paragraph, Section, Text
+from server.output.documents import Chart, FindingBlock, FindingList, Paragraph, Section, Text
 from server.output.typesetting import size_of
 from server.reports.contents import cell_texts
 from server.reports.contents.article import describe_weights
@@ -23,12 +24,28 @@ _HEADING, _NOTE, _UNIT = 45, 12, 0.65
 def build_lead(words: ReportWords, report: Report) -> tuple[Section, ...]:
     """What the first page of the internal report says."""
     rest = _describe_protection(words, report), _describe_sureness(words, report)
-    return order_lead(list_findings(words, report), rest)
+    said = tuple(
+        (cell_texts.quote_question(report.definition, entry.question), say_finding(words, report, entry))
+        for entry in report.questions
+    )
+    return order_lead(words, list_findings(words, report), said, rest)
 
 
-def order_lead(found: Section, rest: tuple[Section, ...]) -> tuple[Section, ...]:
-    """What was found, then what is said of all of it; the other way round where figures fill the first page."""
-    return (found, *rest) if _measure(found) <= _ROOM else (*rest, found)
+def order_lead(
+    words: ReportWords,
+    found: Section,
+    said: tuple[tuple[Text, str], ...],
+    rest: tuple[Section, ...],
+) -> tuple[Section, ...]:
+    """What was found, then what is said of all of it.
+
+    Where figures would fill the first page, it has the sentences alone (`said`), and the figures stand at the end.
+    """
+    if _measure(found) <= _ROOM:
+        return found, *rest
+    listed = Section(found.name, found.title, (*found.blocks, FindingList(said)))
+    figures = Section("figures", Text(words.gettext("Each finding with its figure")))
+    return listed, *rest, replace(figures, sections=found.sections)
 
 
 def _measure(section: Section) -> float:

@@ -150,8 +150,12 @@ def some_overlap(ranges: Sequence[FoundRange]) -> bool:
 
 
 def rank(ranges: Sequence[FoundRange]) -> list[FoundRange]:
-    """The largest first."""
-    return sorted(ranges, key=lambda each: -(each.value if each.value is not None else each.interval[0]))
+    """The largest first; those of which nothing is told last, whatever chance made of their estimates."""
+
+    def order(found: FoundRange) -> tuple[bool, float]:
+        return not says_something(found), -(found.value if found.value is not None else found.interval[0])
+
+    return sorted(ranges, key=order)
 
 
 def says_something(found: FoundRange) -> bool:

@@ -20,6 +20,7 @@ from server.reports.contents.figures import QuestionsByVersion
 from server.reports.contents.finding_sections import build_lead
 from server.reports.contents.ledger_sections import describe_ledger
 from server.reports.contents.mode_sections import describe_modes
+from server.reports.contents.protection import describe_repetition
 from server.reports.contents.question_sections import questions
 from server.reports.contents.retention_sentences import describe_retention
 from server.reports.contents.study_sections import cite_report, describe_study, say_who_asked
@@ -174,7 +175,13 @@ def _sections(
     )
     yield from describe_study(words, report.study)
     yield Section(
-        "method", Text(_("Method")), (*methods.estimators(words, report), *describe_precision(words, report))
+        "method",
+        Text(_("Method")),
+        (
+            describe_repetition(words),
+            *methods.estimators(words, report),
+            *describe_precision(words, report),
+        ),
     )
     if report.n:
         yield Section(

@@ -18,7 +18,7 @@ _NEARLY_ALWAYS = 99
 
 
 def describe_coin(words: ReportWords, published: Published) -> Iterator[Block]:
-    """What chance did to each answer before it was sent; how much that hides, of the version that hides least."""
+    """In two sentences: what chance did to each answer; how much that hides, of the version that hides least."""
     yield from explain_coin(words, [version.definition for version in published.versions])
 
 
@@ -27,9 +27,8 @@ def explain_coin(words: ReportWords, definitions: Sequence[Definition]) -> Itera
     _ = words.gettext
     yield make_paragraph(
         _(
-            "Chance took part in every answer before anything was sent, on the device used to "
-            "answer, or by throws of their own. So what "
-            "arrived of a person may be only the coin's, and not what that person answered."
+            "Chance took part in every answer before anything was sent: what arrived of a person may be only the "
+            "coin's."
         )
     )
     definition = max(definitions, key=lambda one: one.guesses.right)
@@ -53,8 +52,12 @@ def explain_coin(words: ReportWords, definitions: Sequence[Definition]) -> Itera
             num=number,
             right=guesses.right,
         )
-    more = _("Of whoever answered more than once, more can be learned.")
-    yield make_paragraph(f"{text} {more}")
+    yield make_paragraph(text)
+
+
+def describe_repetition(words: ReportWords) -> Block:
+    """Of whom more can be learned than is said of everybody."""
+    return make_paragraph(words.gettext("Of whoever answered more than once, more can be learned."))
 
 
 def describe_noise(words: ReportWords, published: Published) -> Iterator[Block]:

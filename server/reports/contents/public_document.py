@@ -16,8 +16,14 @@ from server.reports.contents.figures import QuestionsByVersion
 from server.reports.contents.finding_charts import draw_finding
 from server.reports.contents.finding_sections import order_lead
 from server.reports.contents.finding_texts import say_count
+from server.reports.contents.finding_values import Picture
 from server.reports.contents.ledger_sections import describe_ledger
-from server.reports.contents.protection import describe_certainty, describe_coin, describe_noise
+from server.reports.contents.protection import (
+    describe_certainty,
+    describe_coin,
+    describe_noise,
+    describe_repetition,
+)
 from server.reports.contents.question_sections import questions
 from server.reports.contents.release_findings import find_answered, list_findings
 from server.reports.contents.retention_sentences import describe_retention
@@ -89,9 +95,9 @@ def describe_answered(words: ReportWords, published: Published) -> str:
     answered = find_answered(published)
     if answered is not None:
         number = say_count(words, answered.figure).rstrip(".")
-        return words.gettext("%(responses)s until %(day)s", responses=number, day=words.day(answered.until))
+        return words.gettext("%(responses)s by %(day)s", responses=number, day=words.day(answered.until))
     until = max((entry.covers.until for entry in published.ledger.released), default=None)
-    return "" if until is None else words.gettext("Responses until %(day)s", day=words.day(until))
+    return "" if until is None else words.gettext("Responses by %(day)s", day=words.day(until))
 
 
 def _findings(words: ReportWords, published: Published, asked: QuestionsByVersion) -> Iterator[Section]:
@@ -104,6 +110,23 @@ def _findings(words: ReportWords, published: Published, asked: QuestionsByVersio
         yield Section(f"finding-{number}", Text(found.sentence), (*above, block))
 
 
+def _list_sentences(
+    words: ReportWords, published: Published, asked: QuestionsByVersion
+) -> Iterator[tuple[Text, str]]:
+    """What each finding says beside what was asked; a tree of numbers says nothing without its picture."""
+    for found in list_findings(words, published):
+        if found.picture == Picture.TREE:
+            continue
+        of = [asked.question(name, found.entry.covers) for name in found.questions]
+        about = [cell_texts.quote_question(*one) for one in of if one is not None]
+        about += [] if found.among is None else [found.among]
+        if about:
+            named = Text(" × ".join(one.text for one in about), own=True, language=about[0].language)
+        else:
+            named = Text(words.gettext("All responses"))
+        yield named, found.sentence
+
+
 def _lead(words: ReportWords, published: Published) -> tuple[Section, ...]:
     """What the first page says."""
     _ = words.gettext
@@ -114,14 +137,12 @@ def _lead(words: ReportWords, published: Published) -> tuple[Section, ...]:
     if not findings:
         first.append(methods.make_paragraph(_("Nothing was released yet.")))
     found = Section("findings", Text(_("What was found")), tuple(first), findings)
-    noise = tuple(describe_noise(words, published))
-    again = (Section("protection-again", Text(_("And protected again")), noise),) if noise else ()
     coin = tuple(describe_coin(words, published))
     rest = (
-        Section("protection", Text(_("How answers were protected")), coin, again),
+        Section("protection", Text(_("How answers were protected")), coin),
         Section("certainty", Text(_("How sure one can be")), tuple(describe_certainty(words, published))),
     )
-    return order_lead(found, rest)
+    return order_lead(words, found, tuple(_list_sentences(words, published, asked)), rest)
 
 
 def _sections(words: ReportWords, published: Published) -> Iterator[Section]:
@@ -189,6 +210,8 @@ def _sections(words: ReportWords, published: Published) -> Iterator[Section]:
 def _method(words: ReportWords, published: Published) -> Iterator[Block]:
     _ = words.gettext
     kinds = {each.item.kind for each in published.ledger.released}
+    yield describe_repetition(words)
+    yield from describe_noise(words, published)
     if kinds - {ItemKind.SHUFFLED, ItemKind.DECLARED}:
         yield methods.make_paragraph(
             _(

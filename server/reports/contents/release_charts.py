@@ -9,8 +9,9 @@ from server.releases import OWN_LINK, Figure, Released
 from server.releases.plans.plan_reader import ItemKind
 from server.reports.contents.chosen_charts import draw_choices, draw_count
 from server.reports.contents.estimate_sections import MOST_DRAWN, MOST_ROWS, PERCENT, percent_label
-from server.reports.contents.figures import QuestionsByVersion, numbers, part, span
+from server.reports.contents.figures import QuestionsByVersion, part, span
 from server.reports.contents.number_charts import draw_numbers, plot_figure
+from server.reports.findings import round_share
 from server.reports.report_words import ReportWords
 
 
@@ -107,24 +108,31 @@ def _draw_table(
     heads = [names[pair] for pair in rows], [names[pair] for pair in columns]
     if not charts.fits_columns(heads[1]):
         caption = words.gettext("Joint table, not weighted, the stronger the colour the larger")
-        shades = [[found[row, column].value or 0.0 for column in columns] for row in rows]
+        filled = [[_fill_cell(words, found[row, column]) for column in columns] for row in rows]
         made = charts.heat_map(
-            caption, *heads, [[(value, words.percent(value)) for value in line] for line in shades]
+            caption, *heads, [[(cell.value, cell.number) for cell in line] for line in filled]
         )
         return Chart(made.svg, caption, made.alternative)
     caption = words.gettext(
         "Joint table, not weighted, with %(confidence)s %% intervals, the stronger the colour the larger",
         confidence=words.level(entry.confidence),
     )
-    cells = [[_fill_cell(words, entry, found[row, column], asked) for column in columns] for row in rows]
+    cells = [[_fill_cell(words, found[row, column]) for column in columns] for row in rows]
     made = charts.share_table(caption, (), *heads, cells)
     return Chart(made.svg, caption, made.alternative)
 
 
-def _fill_cell(words: ReportWords, entry: Released, figure: Figure, asked: QuestionsByVersion) -> TableCell:
-    value, _error, low, high = (cell.text for cell in numbers(words, entry, figure, asked))
-    shade = min(max(figure.value or 0.0, 0.0), 1.0)  # one that is impossible must not pale all the others
-    return TableCell(shade, value, f"{_bare(low)}–{_bare(high)}")
+def _fill_cell(words: ReportWords, figure: Figure) -> TableCell:
+    """A share as it can be true: "–", without a shade, where nothing is told. The table has it as it was released."""
+    assert figure.low is not None
+    assert figure.high is not None
+    says = round_share(figure.value, (figure.low, figure.high))[0]
+    value, low, high = (
+        min(max(number, 0.0), 1.0) for number in (figure.value or 0.0, figure.low, figure.high)
+    )
+    told = figure.value is not None and says.tells
+    limits = f"{_bare(words.percent(low))}–{_bare(words.percent(high))}"
+    return TableCell(value if told else 0.0, words.percent(value) if told else "–", limits)
 
 
 def _bare(percent: str) -> str:

@@ -140,8 +140,16 @@ def _table(words: ReportWords, entry: Released, asked: QuestionsByVersion) -> Ta
         )
         for figure in entry.figures
     )
-    caption = _("Released, entry %(entry)s", entry=entry.entry)
-    return Table(f"released-{entry.entry}", caption, columns, rows)
+    of = " × ".join(_name_asked(entry, asked)) or words.macro(WORDS, "kind_name", entry.item)
+    caption = _("Released, entry %(entry)s: %(of)s", entry=entry.entry, of=of)
+    return Table(f"released-{entry.entry}", caption, columns, rows, short=f"{entry.entry} {of}")
+
+
+def _name_asked(entry: Released, asked: QuestionsByVersion) -> Iterator[str]:
+    """The questions, or columns, that an entry is of, as a spreadsheet names its sheet."""
+    for name in entry.item.questions:
+        found = asked.question(name, entry.covers)
+        yield name if found is None else found[1].text
 
 
 def weighted_by(words: ReportWords, entry: Released) -> list[tuple[str, Cell]]:

@@ -144,9 +144,8 @@ def _blocks(
     rows = [row for group in groups for row in _rows(words, report, entry, group, weighted)]
     notes: tuple[str, ...] = (withheld_note(words, report),) * any(group.withheld for group in groups)
     columns, rows, notes = keep_remarks(words, columns, rows, notes)
-    caption = _("By stratum: %(question)s", question=entry.question.name)
-    short = _("By stratum, question %(number)s", number=words.integer(number))
-    yield Table(f"strata-{number}", caption, columns, tuple(rows), notes, short)
+    caption = _("By stratum: %(question)s", question=entry.question.text)
+    yield Table(f"strata-{number}", caption, columns, tuple(rows), notes)
     chosen = figures_of(entry)
     if len(chosen) == 1 and len(groups) <= MOST_DRAWN:
         yield draw_strata(words, report, groups, *chosen[0])

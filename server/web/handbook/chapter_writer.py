@@ -62,12 +62,13 @@ def _arrange(tokens: Sequence[Token]) -> Iterator[Token]:
 def _lead_on(tokens: Sequence[Token], chapter: Chapter, reading: str) -> Iterator[Token]:
     """The words of a block, with links and pictures where the site has them."""
     unserved: PurePosixPath | None = None
+    bracketed = False
     for place, token in enumerate(tokens):
         target = resolve_link(chapter.file, str(token.attrs.get("href", token.attrs.get("src", ""))))
         if token.type == "link_open" and target is not None:
             token.attrs = _follow(*target, chapter, reading)
             if not token.attrs:
-                unserved = target[0]
+                unserved, bracketed = target[0], tokens[max(place - 1, 0)].content.endswith("(")
                 continue
             if tokens[place + 1].content in {language.name for language in LANGUAGES.values()}:
                 token.attrs["lang"] = token.attrs["hreflang"]
@@ -75,7 +76,8 @@ def _lead_on(tokens: Sequence[Token], chapter: Chapter, reading: str) -> Iterato
             _size(token, target[0])
         elif token.type == "link_close" and unserved is not None:
             said = gettext("file %(name)s of the source code", name=_seen_from_the_top(unserved))
-            token, unserved = Token("text", "", 0, content=f" ({said})"), None
+            content = f", {said}" if bracketed else f" ({said})"
+            token, unserved = Token("text", "", 0, content=content), None
         yield token
 
 

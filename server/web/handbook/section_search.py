@@ -1,6 +1,7 @@
 """Looking for words in the sections of all chapters: SQLite's full-text index, in memory.
 
-It folds accents and capitals, and finds the words that begin with what is asked for.
+It folds accents and capitals, and finds the words that begin with what is asked for; where none does, those that
+have it within them.
 """
 
 import re
@@ -8,7 +9,7 @@ import sqlite3
 from dataclasses import dataclass
 from functools import cache
 from threading import Lock
-from unicodedata import normalize
+from unicodedata import combining, normalize
 
 from markupsafe import Markup, escape
 
@@ -17,6 +18,9 @@ from server.web.handbook.chapters import Chapter, ChapterSection, read_handbook
 LONGEST_QUERY = 100
 """Characters that are looked for at most: what bounds the work for one request."""
 MOST_HITS = 20
+
+_LEAST_WITHIN, _MOST_WITHIN = 4, 20
+"""Letters of what is looked for within words, and of how many words."""
 
 _BEGIN, _END = "\x02", "\x03"
 _LOOKING = Lock()
@@ -48,10 +52,35 @@ def list_words(query: str) -> list[str]:
 def search_sections(words: list[str], language: str) -> Hits:
     """The sections that have every word, or else any; those in a language first, and of them the fittest."""
     for joined in (" AND ", " OR "):
-        found = _look(joined.join(f'"{word}"*' for word in words), language, every=joined == " AND ")
+        found = _look(joined.join(map(_widen, words)), language, every=joined == " AND ")
         if found.count:
             break
     return found
+
+
+def _widen(word: str) -> str:
+    """What begins with a word; where nothing does, the words that have it within them."""
+    folded = _fold(word)
+    if len(folded) < _LEAST_WITHIN or any(known.startswith(folded) for known in _list_known()):
+        return f'"{word}"*'
+    within = [known for known in _list_known() if folded in known][:_MOST_WITHIN]
+    return "({})".format(" OR ".join([f'"{word}"*', *(f'"{known}"' for known in within)]))
+
+
+def _fold(text: str) -> str:
+    """A text in small letters, without accents."""
+    return "".join(letter for letter in normalize("NFD", text.lower()) if not combining(letter))
+
+
+@cache
+def _list_known() -> tuple[str, ...]:
+    """Every word of all chapters, folded."""
+    texts = (
+        f"{section.title} {section.text}"
+        for chapter in read_handbook().chapters.values()
+        for section in chapter.sections
+    )
+    return tuple(sorted({word for text in texts for word in list_words(_fold(text))}))
 
 
 def _look(expression: str, language: str, *, every: bool) -> Hits:

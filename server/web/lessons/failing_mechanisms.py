@@ -109,9 +109,9 @@ class FailedMechanism:
         return round_down(math.exp(self.certified))
 
     @property
-    def times(self) -> float:
-        """How many times what was claimed it loses at least; rounded down."""
-        return round_down(self.certified / self.claimed)
+    def found_loss(self) -> float:
+        """The ε that it loses at least, rounded down; may be infinite."""
+        return round_down(self.certified)
 
 
 @cache

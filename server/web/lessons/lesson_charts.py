@@ -55,24 +55,24 @@ def draw_draws(drawn: DrawnNoise, values: Sequence[float]) -> Drawing:
 
 
 def draw_failures(failures: Sequence[FailedMechanism]) -> Drawing:
-    """How many times what it claims each mechanism loses."""
+    """The loss of each mechanism, in ε, beside the one that all of them claim."""
     locale = str(get_locale())
     rows = [
         PlottedEstimate(
             gettext(failure.title),
-            gettext("%(times)s times", times=ratio(failure.times, locale)),
-            failure.times,
+            f"ε ≥ {ratio(failure.found_loss, locale)}",
+            failure.found_loss,
             None,
         )
         for failure in failures
     ]
     marks = tuple(map(float, range(8)))
     return charts.estimates(
-        gettext("How many times the privacy that it promised each gives away, at least"),
+        gettext("The privacy loss ε of each, at least"),
         rows,
         Axis(0, 7, 0, 7, marks, marks),
         lambda mark: integer(int(mark), locale),
-        1.0,
+        max(failure.claimed for failure in failures),
     )
 
 

@@ -95,6 +95,17 @@ def _list_spoken(survey: Survey, fields: Mapping[str, str]) -> dict[str, str]:
     }
 
 
+def _list_written(survey: Survey, fields: Mapping[str, str]) -> dict[str, str]:
+    """The languages of reports in which the survey has texts, or something is written; else all."""
+    document = surveys.draft_document(survey)
+    codes = {document["language"], *document.get("translations", {})} & LANGUAGES.keys() or LANGUAGES.keys()
+    return {
+        code: language.name
+        for code, language in LANGUAGES.items()
+        if code in codes or any(text and name.endswith(f".{code}") for name, text in fields.items())
+    }
+
+
 def _page(
     survey: Survey, fields: Mapping[str, str], number: int, error: InputError | None = None, said: str = ""
 ) -> str:
@@ -109,7 +120,7 @@ def _page(
         called=STUDY_FIELDS,
         author_parts=AUTHOR_PARTS,
         in_language=IN_LANGUAGE,
-        written={code: language.name for code, language in LANGUAGES.items()},
+        written=_list_written(survey, fields),
         spoken=_list_spoken(survey, fields),
         samplings=SAMPLINGS,
         problems=[describe(problem) for problem in problems],
