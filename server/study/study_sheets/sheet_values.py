@@ -122,7 +122,7 @@ class StudySheet:
 
 
 def choose_language(texts: Mapping[str, str], *languages: str) -> tuple[str, str] | None:
-    """The code and the text in the first language that has one, else in the first it was written in; None where in none."""
+    """The code and the text in the first of these languages that has one, else in the first that has; None in none."""
     found = next((code for code in (*languages, *texts) if code in texts), None)
     return None if found is None else (found, texts[found])
 
@@ -133,9 +133,7 @@ def find_unwritten(sheet: StudySheet, languages: Iterable[str]) -> dict[str, tup
     Names are none of them: what is stated of whoever asks stands on every page.
     """
     written = [name for name in ("hand_over", "thanks", "help_lines") if getattr(sheet, name)]
-    return {
-        code: tuple(name for name in written if code not in getattr(sheet, name)) for code in languages
-    }
+    return {code: tuple(name for name in written if code not in getattr(sheet, name)) for code in languages}
 
 
 UNSTATED = StudySheet()
