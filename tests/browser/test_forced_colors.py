@@ -15,11 +15,12 @@ from tests.browser.respondent_scenes import LONG, PART, SHORT, publish
 from tests.browser.site_users import PHONE, Respondent
 from tests.support import factories
 
-# What is pressed or filled in, and has a shape of its own: links and summaries are underlined or have a triangle.
-CONTROLS = "button:not(.back, .aside), .option, input[type=text], input:not([type]), textarea, select"
+# What is pressed or filled in; links are underlined and summaries have a triangle by themselves.
+CONTROLS = "button, .option, input[type=text], input:not([type]), textarea, select"
 UNSEEN = """(controls) => [...document.querySelectorAll(controls)].filter((control) => {
   if (!control.checkVisibility({ visibilityProperty: true })) return false;
-  const { borderTopWidth, borderTopStyle, borderTopColor } = getComputedStyle(control);
+  const { borderTopWidth, borderTopStyle, borderTopColor, textDecorationLine } = getComputedStyle(control);
+  if (textDecorationLine === 'underline') return false;
   const around = getComputedStyle(document.body).backgroundColor;
   return parseFloat(borderTopWidth) < 1 || borderTopStyle === 'none' || borderTopColor === around;
 }).map(({ outerHTML }) => outerHTML.slice(0, 120))"""
@@ -38,7 +39,7 @@ def page(request: pytest.FixtureRequest, open_page: Opener) -> Page:
 
 
 def expect_seen(page: Page, state: str) -> None:
-    """Every control has an edge, and whatever has the focus a ring around it."""
+    """Every control has an edge or a line below it, and whatever has the focus a ring around it."""
     assert page.evaluate(UNSEEN, CONTROLS) == [], state
     page.keyboard.press("Tab")
     assert page.evaluate(FOCUS) == ["solid", True, True], state
