@@ -34,13 +34,15 @@ kinds.check = {
   ask: (form, entry) => {
     const { options, correct, feedback } = entry;
     const says = form.querySelector('[role="status"]');
+    const numbers = form.querySelector('.in-numbers');  // to be read by whoever wants to, not read out at each try
     for (const { name } of options) addOption(form, 'radio', entry, name, false);
     form.addEventListener('change', ({ target }) => {
       const part = copy(target.value === correct ? 'right' : 'wrong');
       own.write(part.querySelector('.own'), feedback);
-      part.append(copy('in-numbers'));
-      part.lastElementChild.append(...labelGroups());
       says.replaceChildren(part);
+      if (numbers.hasChildNodes()) return;
+      numbers.append(copy('in-numbers'));
+      numbers.lastElementChild.append(...labelGroups());
     });
     return () => ({});
   },

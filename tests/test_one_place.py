@@ -51,7 +51,8 @@ def test_a_file_of_a_survey_may_be_in_every_language_and_in_no_other() -> None:
     assert schema["properties"]["language"]["enum"] == list(RESPONDENT_LANGUAGES)
     assert list(schema["properties"]["translations"]["properties"]) == list(RESPONDENT_LANGUAGES)
     study = json.loads((ROOT / "server" / "schemas" / "study.schema.json").read_text("utf-8"))
-    assert list(study["$defs"]["spoken"]["properties"]) == list(RESPONDENT_LANGUAGES)
+    for texts in ("spoken", "words"):
+        assert list(study["$defs"][texts]["properties"]) == list(RESPONDENT_LANGUAGES)
 
 
 def test_no_two_languages_are_called_the_same() -> None:

@@ -3,6 +3,7 @@
 import hashlib
 import io
 import json
+import re
 import zlib
 from typing import Any
 
@@ -94,8 +95,8 @@ def test_who_asks_is_on_every_page_whatever_its_state(
     assert len(sent_lines(pages[""].text)) == 3
     assert sent_lines(pages["closed"].text) <= sent_lines(pages[""].text)
     spanish = client.get(link_of(survey), headers={"Accept-Language": "es"}).text
-    assert '<div lang="es" dir="auto"><p>Nos ayudas.</p></div>' in spanish
-    assert '<ul lang="en" dir="auto"><li>Samaritans: <a href="tel:116123">116 123</a></li>' in spanish
+    assert '<div lang="es" dir="ltr"><p>Nos ayudas.</p></div>' in spanish
+    assert '<ul lang="en" dir="ltr"><li>Samaritans: <a href="tel:116123">116 123</a></li>' in spanish
     served = client.get(address)
     assert (served.status_code, served.mimetype, served.data) == (200, "image/png", logo)
     assert served.headers["Cache-Control"] == "no-store"
@@ -288,6 +289,56 @@ def test_the_number_or_address_at_the_end_of_a_line_is_a_link(
     line: str, before: str, shown: str, address: str
 ) -> None:
     assert split_line(line) == (before, shown, address)
+
+
+READ = {
+    "shown_name": {"ar": "النقابة"},
+    "shown_contact": {"ar": "لجنة الأخلاقيات: 923 29 44 00"},
+    "thanks": {"es": "Nos ayudas.", "en": "You help us.", "ar": "شكراً لك.", "fr": "Merci à vous."},
+    "help_lines": {"en": "Samaritans: 116 123", "es": "Esperanza: 717 003 717", "ar": "للمساعدة: 116 123"},
+}
+
+
+def test_whatever_respondents_read_may_be_in_each_language_of_the_survey(
+    signed_in: FlaskClient, client: FlaskClient, database_url: str
+) -> None:
+    """Where it is not, they read it in the survey's own language, marked as that, not in the first that was typed."""
+    document = factories.definition(
+        language="es", translations={"ar": {"Exams": "امتحانات"}, "fr": {"Exams": "Examens"}}
+    )
+    survey = factories.publish(database_url, document)
+    page = f"/manage/surveys/{survey.slug}"
+    form = signed_in.get(f"{page}/study").text
+    for name in ("shown_name", "shown_contact", "hand_over", "thanks", "help_lines"):
+        assert re.findall(rf'name="{name}\.(\w+)"', form) == ["es", "fr", "ar"], name
+    typed = {f"{name}.{code}": text for name, texts in READ.items() for code, text in texts.items()}
+    assert save(signed_in, survey.slug, **{"thanks.en": "", "help_lines.en": "", **typed}).status_code == 303
+    shown = {code: client.get(f"{link_of(survey)}?lang={code}").text for code in ("ar", "fr", "pt", "es")}
+    assert '<div lang="ar" dir="rtl"><p>شكراً لك.</p></div>' in shown["ar"]
+    assert '<ul lang="ar" dir="rtl"><li>للمساعدة: <a href="tel:116123">116 123</a></li></ul>' in shown["ar"]
+    assert '<strong lang="ar" dir="rtl">النقابة</strong>' in shown["ar"]
+    assert '<span lang="ar" dir="rtl">لجنة الأخلاقيات: <a href="tel:923294400">' in shown["ar"]
+    assert '<div lang="fr" dir="ltr"><p>Merci à vous.</p></div>' in shown["fr"]
+    for code in ("fr", "pt", "es"):
+        assert '<ul lang="es" dir="ltr"><li>Esperanza:' in shown[code], code
+        assert '<strong dir="auto">The &lt;b&gt;union' in shown[code], code
+    # Whoever writes the survey is told what is still to be written, beside the survey's own texts.
+    editor = signed_in.get(f"{page}/edit").text
+    assert "Still to be written in Français, on the study sheet: Where to find help." in editor
+    assert "Still to be written in العربية" not in editor
+    french = signed_in.get(f"{page}/translations?to=fr").text
+    assert "Still to be written in this language, on the study sheet: Where to find help." in french
+    own = len(re.findall('class="side-by-side missing"', french))
+    assert f'>Français</span></a> <span class="fine">{own + 1} texts are missing<' in french
+    # Archives and copies have all of it, and no report has any.
+    factories.settle(database_url, survey.slug, minimum=10)
+    factories.close(database_url, survey.slug)
+    imported = sample_archives.imported(signed_in, sample_archives.export(signed_in, survey.slug))
+    with factories.writing(database_url) as session:
+        kept = [json.loads(text) for text in session.scalars(sa.select(StudySheetRow.document))]
+    assert imported
+    assert [{name: each[name] for name in READ} for each in kept] == [READ, READ]
+    assert "النقابة" not in signed_in.get(f"{page}/report.html").text
 
 
 def test_words_on_the_tablet_are_in_the_surveys_languages_and_short(

@@ -1,16 +1,20 @@
 """XLSForms written from surveys: as another program reads them, and read again."""
 
 import io
+import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 from flask.testing import FlaskClient
-from hypothesis import given
+from hypothesis import assume, given, reject
+from hypothesis import strategies as st
 from openpyxl import load_workbook
 
+from server.inputs import InputError
 from server.study.definitions import Definition, Question
 from server.study.definitions.definition_reader import parse_definition
+from server.study.definitions.own_texts import list_texts
 from server.study.xlsform import parse_xlsform, write_xlsform
 from tests.support import factories, strategies
 
@@ -76,7 +80,9 @@ SURVEY: dict[str, Any] = {
             "show_if": {"question": "hours", "from": 40, "to": 80},
         },
     ],
-    "translations": {"ar": {"Last year": "السنة الماضية", "Paid": "مدفوع", "hours": "ساعة"}},
+    "translations": {
+        "ar": {"Last year": "السنة الماضية", "Paid": "مدفوع", "hours": "ساعة", "=Work ${and} rest": "العمل"}
+    },
 }
 
 
@@ -124,15 +130,23 @@ def test_a_survey_in_two_languages() -> None:
     assert (rows["last_year"][english], rows["last_year"][arabic]) == ("Last year", "السنة الماضية")
     assert rows["age"][english] == "I am at least 16 years old"
     assert rows["undeclared"]["relevant"] == "${job} = 'paid' or ${job} = 'both'"
-    assert rows["undeclared"][arabic] == "Was it undeclared $ {job}?"  # no translation, and no reference
+    assert rows["undeclared"][english] == "Was it undeclared $ {job}?"  # no reference
+    assert arabic not in rows["undeclared"]  # no translation: an empty cell, which nobody takes for one
     assert rows["more"]["relevant"] == "selected(${things}, 'a')"
     assert rows["long_days"]["relevant"] == "${hours} >= 40 and ${hours} <= 80"
     assert rows["hours"]["parameters"] == "start=0 end=80 step=0.5"
     assert rows["hours"]["hint::العربية (ar)"] == "ساعة"
-    choices = [(row["list_name"], row["name"], row[english], row[arabic]) for row in sheets["choices"]]
+    choices = [(row["list_name"], row["name"], row[english], row.get(arabic)) for row in sheets["choices"]]
     assert ("job", "paid", "Paid", "مدفوع") in choices
+    assert ("job", "both", "Both", None) in choices
     assert ("undeclared", "yes", "Yes", "نعم") in choices
-    assert sheets["settings"] == [{"form_title": "=Work $ {and} rest", "default_language": "English (en)"}]
+    assert sheets["settings"] == [
+        {
+            "form_title": "=Work $ {and} rest",
+            "default_language": "English (en)",
+            "moneda_title::العربية (ar)": "العمل",
+        }
+    ]
     (warning,) = (head for head in sheets["moneda"][0] if "reads true answers" in head)
     assert [row["entry"] for row in sheets["moneda"] if warning in row] == ["undeclared"]
 
@@ -155,6 +169,92 @@ def test_any_survey_is_a_form(document: dict[str, Any]) -> None:
         assert [question.name for question in read.questions] == [each.name for each in definition.questions]
         for ours, theirs in zip(definition.questions, read.questions, strict=True):
             assert compare(ours) == compare(theirs)
+
+
+def keep_writable(document: dict[str, Any]) -> dict[str, Any]:
+    """What of a document a form can hold: neither chance nor plans, nor what the file says that it leaves out."""
+    kept: list[dict[str, Any]] = []
+    for entry in document["questions"]:
+        if entry["kind"] == "check" or entry.get("show_if", {}).get("question", "") not in (
+            "",
+            *(each["name"] for each in kept),
+        ):
+            continue
+        entry = {name: value for name, value in entry.items() if name not in ("control", "design")}
+        if "low" in entry:
+            entry = {
+                name: value for name, value in entry.items() if name not in ("cuts", "prefer_not_to_say")
+            }
+            entry["kind"] = "number"
+        if "otherwise" in entry:
+            entry = {name: value for name, value in entry.items() if name not in ("otherwise", "show_if")}
+        if entry["kind"] in IMPORTED:
+            entry["design"] = {"mechanism": IMPORTED[entry["kind"]]}
+        if entry["kind"] == "yes_no" and entry.get("prefer_not_to_say"):
+            entry["design"] = {"mechanism": "k_ary"}
+        kept.append(entry)
+    kept_whole = ("language", "title", "introduction", "consent", "least_age")
+    return {name: document[name] for name in kept_whole if name in document} | {
+        "format": 2,
+        "questions": kept,
+        "strength": {"gamma": 0.25},
+    }
+
+
+IMPORTED = {
+    "yes_no": "coin_flip",
+    "select_one": "best_choice",
+    "scale": "k_ary",
+    "select_multiple": "coin_flip",
+    "number": "stochastic_rounding",
+}
+"""The designs that a form becomes."""
+
+
+def test_what_stands_before_the_questions_comes_back_and_what_is_missing_stays_missing() -> None:
+    original = parse_definition({**SURVEY, "introduction": "Qui demande\u00a0?"})
+    read = parse_xlsform(write_xlsform(original, "en").body).definition
+    for name in ("title", "introduction", "consent", "least_age"):
+        wanted = getattr(original, name)
+        assert getattr(read, name) == (wanted.replace("${", "$ {") if name == "title" else wanted), name
+    kept = {text.replace("${", "$ {"): said for text, said in original.translations["ar"].items()}
+    assert read.translations == {"ar": kept}
+    # Rows that somebody has changed are read as those of any other form.
+    book = load_workbook(io.BytesIO(write_xlsform(original, "en").body))
+    sheet = book["survey"]
+    heads = [cell.value for cell in sheet[1]]
+    label, mark = heads.index("label::English (en)") + 1, heads.index("moneda") + 1
+    for row in range(2, sheet.max_row + 1):
+        if sheet.cell(row, mark).value == "least_age 16":
+            sheet.cell(row, label).value = "I am at least 18 years old"
+        if sheet.cell(row, mark).value == "select_one":
+            sheet.cell(row, mark).value = "introduction"
+    changed = io.BytesIO()
+    book.save(changed)
+    again = parse_xlsform(changed.getvalue())
+    assert again.definition.least_age is None
+    assert again.definition.introduction == "What work did you have?"
+    assert "an agreement is no answer; write it as a note" in [note.message for note in again.not_taken]
+
+
+@given(strategies.documents(), st.data())
+def test_whatever_a_form_can_hold_comes_back_equal(document: dict[str, Any], data: st.DataObject) -> None:
+    """With each text translated or not, as it was: what is missing stays missing."""
+    document = keep_writable(document)
+    texts = [text for text in list_texts(document) if "${" not in text]
+    chosen = {
+        language: data.draw(st.dictionaries(st.sampled_from(texts), strategies.lines(), max_size=4))
+        for language in ("fr", "ar")
+    }
+    document["translations"] = {language: said for language, said in chosen.items() if said}
+    try:
+        definition = parse_definition(document)
+    except InputError:  # two answers that look the same in a language
+        reject()
+    assume("${" not in json.dumps(document))
+    imported = parse_xlsform(write_xlsform(definition, "en").body)
+    assert imported.definition == definition
+    assert imported.not_taken == ()
 
 
 def compare(question: Question) -> tuple[object, ...]:

@@ -47,8 +47,10 @@ def paper(slug: str, path: Path, language: str | None, number: int | None) -> No
     with snapshot_session() as session:
         found = found_survey(session, slug)
         version = surveys.published_version(found, number)
-        reading = language or surveys.definition_of(version).language
-        form = make_paper_form(version, read_sender(session, found, split_reading(reading)[0]), reading)
+        own = surveys.definition_of(version).language
+        reading = language or own
+        sender = read_sender(session, found, split_reading(reading)[0], own)
+        form = make_paper_form(version, sender, reading)
     with open_new_file(path, "--to") as file:
         file.write(form)
 

@@ -15,6 +15,8 @@ from server.study import drafts, editing, planning, question_library
 from server.study.definitions import Definition
 from server.study.definitions.definition_reader import parse_definition
 from server.study.definitions.own_texts import find_untranslated
+from server.study.study_sheets import find_unwritten, read_study_sheet
+from server.study.study_sheets.sheet_fields import STUDY_FIELDS
 from server.web.context import session
 from server.web.odds_pictures import draw_odds
 from server.web.problem_texts import describe
@@ -62,6 +64,7 @@ def render_editor(
         checked=everything,
         respondent_languages=RESPONDENT_LANGUAGES,
         untranslated={} if survey is None else find_untranslated(document),
+        unwritten={} if survey is None else _list_unwritten(survey, document),
         base=base or (survey.draft_number if survey is not None else 0),
         overtaken=overtaken,
         at=at,
@@ -109,6 +112,13 @@ def _open_one(cards: Sequence[editing.Card], fields: editing.Fields, at: int | N
     if at is not None or len(cards) == 1:
         return 0 if at is None else at
     return next((card.place for card in cards if fields.any_wrong(card.path)), None)
+
+
+def _list_unwritten(survey: Survey, document: Mapping[str, Any]) -> dict[str, list[str]]:
+    """What the study sheet calls the texts that it lacks in each language of the survey."""
+    spoken = dict.fromkeys((document["language"], *document.get("translations", {})))
+    unwritten = find_unwritten(read_study_sheet(session(), survey).sheet, spoken)
+    return {code: [STUDY_FIELDS[name] for name in names] for code, names in unwritten.items()}
 
 
 def _promise(spending: editing.Spending, margin: float) -> planning.Promise | None:

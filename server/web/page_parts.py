@@ -41,9 +41,9 @@ EXTRAS: tuple[tuple[str, set[str]], ...] = (
 )
 JOINED: Mapping[str, tuple[str, ...]] = {
     "respondent.js": BASE,
-    "respondent_extras.js": ("preview.js", "consent.js", "work.js", "offline.js"),
     "respondent_kinds.js": (
         "routing.js",
+        "consent.js",
         "markdown.js",
         "blocks.js",
         "options.js",
@@ -51,14 +51,18 @@ JOINED: Mapping[str, tuple[str, ...]] = {
         "ticks.js",
         "numbers.js",
         "field.js",
-        "codes.js",
-        "invitation.js",
+        "offline.js",
     ),
+    "respondent_admission.js": ("preview.js", "codes.js", "invitation.js", "work.js"),
     "respondent_tickets.js": ("blinding.js", "ticket.js", "completion.js"),
     "respondent_tablet.js": ("slots.js", "pin.js", "tablet_record.js", "tablet_outbox.js", "tablet.js"),
     "respondent_way.js": ("rewording.js", "answer.js", "how.js", "late.js"),
 }
-"""The files that pages of respondents load (`server.web.joined_modules`) with their modules, dependencies first."""
+"""The files that pages of respondents load (`server.web.joined_modules`) with their modules, dependencies first.
+
+What most surveys need beside the base stands in one file, what few need in others: a browser asks for six at once, and
+each more costs a poor network a way there and back.
+"""
 LATER = ("coin.js", "throws.js")
 """Modules that such a page loads when they are asked for, or once its first screen is there."""
 WORD_LISTS = {"en": "words_en.js", "es": "words_es.js", "fr": "words_fr.js", "pt": "words_pt.js"}

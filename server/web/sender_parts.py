@@ -14,6 +14,7 @@ from flask_babel import get_locale
 from markupsafe import Markup
 
 from server.store.models import Survey
+from server.study import surveys
 from server.study.study_sheets import SurveySender, read_sender
 from server.web.context import session
 
@@ -45,7 +46,12 @@ def draw_sender(slug: str, sender: SurveySender) -> SenderParts:
 
 def draw_sender_of(survey: Survey, slug: str) -> SenderParts:
     """As `draw_sender`, of what the survey's study sheet says now."""
-    return draw_sender(slug, read_sender(session(), survey, str(get_locale())))
+    own = (
+        surveys.draft_document(survey)["language"]
+        if survey.current is None
+        else surveys.definition_of(survey.current).language
+    )
+    return draw_sender(slug, read_sender(session(), survey, str(get_locale()), own))
 
 
 def read_stated(page: str) -> SurveySender:

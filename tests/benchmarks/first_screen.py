@@ -32,6 +32,13 @@ def main() -> None:
     surveys = {
         "a yes/no question": factories.definition([0.25]),
         "ten of them": factories.definition([0.25] * 10),
+        "agreed, offline": question_screens.survey(
+            question_screens.CHECK,
+            question_screens.QUESTIONS["stole"],
+            question_screens.QUESTIONS["often"],
+            consent="I know **what** this is for.",
+            least_age=18,
+        ),
         "of every kind": question_screens.everything(),
         "by invitation": question_screens.everything(),
     }
@@ -46,7 +53,9 @@ def main() -> None:
                 slug = factories.publish(database_url, document).slug
                 if name == "by invitation":
                     factories.invite(database_url, slug, 1)
-                for language in ("en", "es"):
+                if name == "agreed, offline":
+                    factories.settle(database_url, slug, offline=True)
+                for language in ("en", "es", "ar"):
                     waits, requests = zip(
                         *(_visit(browser, served.url, slug, language) for _ in range(ROUNDS)), strict=True
                     )

@@ -1,6 +1,7 @@
 """What a screen reader is given of each respondent's screen, as text, in two languages: as it was read and found good.
 
-The texts are in `accessibility_trees/`, one file a language, to be read from top to bottom. Where a screen is changed
+The texts are in `accessibility_trees/`, two files a language, to be read from top to bottom: a survey from its first
+screen to its last, and every other state (`respondent_scenes.py`). Where a screen is changed
 on purpose, `MONEDA_WRITE_TREES=1` writes them anew; whoever does it reads them.
 """
 
@@ -13,6 +14,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import Opener
+from tests.browser.respondent_scenes import COMPLAINTS, SCENES
 from tests.browser.site_users import PHONE, Respondent
 from tests.support import factories
 
@@ -21,6 +23,9 @@ CHANGING = (
     (re.compile(r"(?<=status: )(?:\w+ ){11}\w+$", re.MULTILINE), "<receipt>"),
     (re.compile(r"/[a-z]/[a-z0-9]{12}(?=[/?\"\n]|$)", re.MULTILINE), "/<link>"),
     (re.compile(r"127\.0\.0\.1:\d+"), "<site>"),
+    (re.compile(r"(?<=: )(?:[a-z]+ ){11}[a-z]+$", re.MULTILINE), "<receipt>"),
+    (re.compile(r"\b[0-9A-HJKMNP-TV-Z]{4}(-[0-9A-HJKMNP-TV-Z]{4}){2,4}\b"), "<code>"),
+    (re.compile(r"[0-9a-f]{64}"), "<fingerprint>"),
 )
 """What differs from one survey, server or visit to the next."""
 
@@ -120,7 +125,23 @@ def test_what_a_screen_reader_is_given(open_page: Opener, served: factories.Serv
     page = open_page(**{**PHONE, "locale": language})
     open_page.watch(page).allow("Failed to load resource")
     found = "".join(f"# {name}\n\n{tree}\n\n" for name, tree in walk(page, served.database_url, language))
-    file = FOLDER / f"{language}.txt"
+    compare(found, FOLDER / f"{language}.txt")
+
+
+@pytest.mark.parametrize("language", ["en", "es"])
+def test_what_a_screen_reader_is_given_in_every_other_state(
+    open_page: Opener, served: factories.Served, language: str
+) -> None:
+    page = open_page(**{**PHONE, "locale": language})
+    open_page.watch(page).allow(COMPLAINTS)
+    found = "".join(
+        f"# {name}\n\n{read_tree(page)}\n\n" for scene in SCENES for name in scene(page, served, language)
+    )
+    compare(found, FOLDER / f"{language}-more.txt")
+
+
+def compare(found: str, file: Path) -> None:
+    """Hold what was read to what is written down, or write it."""
     if os.environ.get("MONEDA_WRITE_TREES"):
         file.write_text(found, "utf-8")
     assert found == file.read_text("utf-8")

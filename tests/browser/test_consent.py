@@ -100,7 +100,7 @@ def test_without_the_script_of_consent_nobody_is_asked_a_question(
     slug = factories.publish(served.database_url, factories.definition(consent="I agree.")).slug
     page = open_page(**PHONE)
     open_page.watch(page).allow("ERR_FAILED")
-    page.route("**/respondent_extras.js*", lambda route: route.abort())
+    page.route("**/respondent_kinds.js*", lambda route: route.abort())
     page.goto(f"/s/{slug}")
     expect(page.get_by_text("Part of this page did not arrive, or this browser is too old")).to_be_visible()
     expect(page.get_by_role("button", name="Start")).to_have_count(0)

@@ -53,7 +53,7 @@ def _describe_form(
 ) -> dict[str, Any]:
     _ = words.gettext
     devices = _find_devices(questions)
-    lines = [part for part in (sender.name, sender.contact, sender.email) if part]
+    lines = [part for part in (sender.name.text, sender.contact.text, sender.email) if part]
     return {
         "language": words.locale,
         "pages": words.write_digits("1 / 1"),

@@ -3,7 +3,13 @@
 from server.study.study_sheets.senders import OwnWords, SurveySender, read_sender, split_line
 from server.study.study_sheets.sheet_reader import parse_study_sheet
 from server.study.study_sheets.sheet_rows import StoredSheet, read_study_sheet, save_logo, save_study_sheet
-from server.study.study_sheets.sheet_values import UNSTATED, Author, StudySheet, choose_language
+from server.study.study_sheets.sheet_values import (
+    UNSTATED,
+    Author,
+    StudySheet,
+    choose_language,
+    find_unwritten,
+)
 
 __all__ = [
     "UNSTATED",
@@ -13,6 +19,7 @@ __all__ = [
     "StudySheet",
     "SurveySender",
     "choose_language",
+    "find_unwritten",
     "parse_study_sheet",
     "read_sender",
     "read_study_sheet",

@@ -2,26 +2,34 @@
 
 import hashlib
 import re
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from sqlalchemy.orm import Session
 
+from server.output.languages import RESPONDENT_LANGUAGES
 from server.store.models import Survey
 from server.study.study_sheets.identifiers import is_email, is_web_address
 from server.study.study_sheets.sheet_rows import read_study_sheet
 from server.study.study_sheets.sheet_values import choose_language
 
-_OWN_WORDS = ("hand_over", "thanks", "help_lines")
+_OWN_WORDS = ("name", "contact", "hand_over", "thanks", "help_lines")
 _NUMBER = re.compile(r"\+?[0-9](?:[ ()./-]*[0-9])*\Z")
 
 
 @dataclass(frozen=True)
 class OwnWords:
-    """A text of the researcher's, and the code of its language."""
+    """A text of the researcher's, and the code of its language; none where it may be in any."""
 
     language: str = ""
     text: str = ""
+
+    @property
+    def direction(self) -> str:
+        """Where its lines begin, for `dir`."""
+        spoken = RESPONDENT_LANGUAGES.get(self.language)
+        return "auto" if spoken is None else spoken.direction
 
     @property
     def lines(self) -> tuple[str, ...]:
@@ -33,8 +41,8 @@ class OwnWords:
 class SurveySender:
     """What respondents' pages say of who asks, and at the end; `logo` is the SHA-256 of the picture."""
 
-    name: str = ""
-    contact: str = ""
+    name: OwnWords = OwnWords()
+    contact: OwnWords = OwnWords()
     email: str = ""
     logo: str = ""
     hand_over: OwnWords = OwnWords()
@@ -54,17 +62,17 @@ class SurveySender:
         return cls(**{**document, **words})
 
 
-def read_sender(session: Session, survey: Survey, language: str) -> SurveySender:
-    """What the pages of a survey say in a language; nothing of who asks before its researchers choose to show it."""
+def read_sender(session: Session, survey: Survey, language: str, own: str) -> SurveySender:
+    """What the pages of a survey say in a language, or in the survey's own where that has no text.
+
+    Nothing of who asks before its researchers choose to show it.
+    """
     stored = read_study_sheet(session, survey)
     sheet = stored.sheet
-    hand_over, thanks, help_lines = (
-        OwnWords(*(choose_language(getattr(sheet, name), language) or ())) for name in _OWN_WORDS
-    )
     unnamed = SurveySender(
-        hand_over=hand_over,
-        thanks=thanks,
-        help_lines=help_lines,
+        hand_over=_choose_words(sheet.hand_over, language, own),
+        thanks=_choose_words(sheet.thanks, language, own),
+        help_lines=_choose_words(sheet.help_lines, language, own),
         completion_code=sheet.completion_code,
         completion_link=sheet.completion_link,
     )
@@ -72,8 +80,21 @@ def read_sender(session: Session, survey: Survey, language: str) -> SurveySender
         return unnamed
     logo = "" if stored.logo is None else hashlib.sha256(stored.logo).hexdigest()
     return replace(
-        unnamed, name=sheet.sponsor, contact=sheet.contact_name, email=sheet.contact_email, logo=logo
+        unnamed,
+        name=_choose_name(sheet.shown_name, language, sheet.sponsor),
+        contact=_choose_name(sheet.shown_contact, language, sheet.contact_name),
+        email=sheet.contact_email,
+        logo=logo,
     )
+
+
+def _choose_words(texts: Mapping[str, str], language: str, own: str) -> OwnWords:
+    return OwnWords(*(choose_language(texts, language, own) or ()))
+
+
+def _choose_name(texts: Mapping[str, str], language: str, stated: str) -> OwnWords:
+    """A name in a language, else as it is stated for all: of which language that is, nobody said."""
+    return OwnWords(language, texts[language]) if language in texts else OwnWords("", stated)
 
 
 def split_line(line: str) -> tuple[str, str, str]:

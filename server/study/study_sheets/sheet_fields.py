@@ -33,6 +33,8 @@ STUDY_FIELDS = {
     "recruitment": N_("Recruitment"),
     "sampling": N_("How respondents were chosen"),
     "shown": N_("Show respondents who asks"),
+    "shown_contact": N_("Contact, as respondents read it"),
+    "shown_name": N_("Who asks, as respondents read it"),
     "sponsor": N_("Who asks"),
     "study": N_("Study sheet"),
     "thanks": N_("Words of thanks"),

@@ -1,10 +1,12 @@
 """What a study sheet says, as a value."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
-BY_LANGUAGE = ("title", "population", "hand_over", "thanks", "help_lines")
+FOR_RESPONDENTS_ALONE = ("shown_name", "shown_contact", "hand_over", "thanks", "help_lines")
+"""Fields that hold a text for each language of respondents' pages, which no report has."""
+BY_LANGUAGE = ("title", "population", *FOR_RESPONDENTS_ALONE)
 """Fields that hold a text for each language."""
 
 
@@ -41,10 +43,13 @@ class StudySheet:
         Whether everybody may read it.
     shown : bool
         Whether respondents' pages say who asks and whom to ask, from `sponsor`, `contact_name` and `contact_email`.
+    shown_name, shown_contact : mapping of str to str
+        `sponsor` and `contact_name` as respondents read them, by the code of any language of respondents' pages; these
+        two themselves where it has none.
     hand_over : mapping of str to str
-        What stands on a tablet that is handed to the next person, by the code of any language of respondents' pages.
+        What stands on a tablet that is handed to the next person, by the same codes.
     thanks, help_lines : mapping of str to str
-        What respondents read at the end, by the code of a language; of the second each line is one to turn to.
+        What respondents read at the end, by the same codes; of the second each line is one to turn to.
     completion_code, completion_link : str
         What everybody reads at the end alike: a panel's proof that somebody finished, and where it wants them back.
     """
@@ -76,6 +81,8 @@ class StudySheet:
     licence: str = ""
     public: bool = False
     shown: bool = False
+    shown_name: Mapping[str, str] = field(default_factory=dict)
+    shown_contact: Mapping[str, str] = field(default_factory=dict)
     hand_over: Mapping[str, str] = field(default_factory=dict)
     thanks: Mapping[str, str] = field(default_factory=dict)
     help_lines: Mapping[str, str] = field(default_factory=dict)
@@ -90,9 +97,8 @@ class StudySheet:
     @property
     def for_reports(self) -> "StudySheet":
         """Without what is for respondents' pages alone."""
-        return replace(
-            self, shown=False, hand_over={}, thanks={}, help_lines={}, completion_code="", completion_link=""
-        )
+        unshown = replace(self, shown=False, shown_name={}, shown_contact={}, hand_over={})
+        return replace(unshown, thanks={}, help_lines={}, completion_code="", completion_link="")
 
     @property
     def for_everybody(self) -> "StudySheet":
@@ -115,11 +121,19 @@ class StudySheet:
         return replace(undated, completion_code="", completion_link="")
 
 
-def choose_language(texts: Mapping[str, str], language: str) -> tuple[str, str] | None:
-    """The code and the text in a language, else in the first that it was written in; None where in none."""
-    if language in texts:
-        return language, texts[language]
-    return next(iter(texts.items()), None)
+def choose_language(texts: Mapping[str, str], *languages: str) -> tuple[str, str] | None:
+    """The code and the text in the first of these languages that has one, else in the first that has; None in none."""
+    found = next((code for code in (*languages, *texts) if code in texts), None)
+    return None if found is None else (found, texts[found])
+
+
+def find_unwritten(sheet: StudySheet, languages: Iterable[str]) -> dict[str, tuple[str, ...]]:
+    """The fields of which respondents read a text in another language than theirs, for each of some languages.
+
+    Names are none of them: what is stated of whoever asks stands on every page.
+    """
+    written = [name for name in ("hand_over", "thanks", "help_lines") if getattr(sheet, name)]
+    return {code: tuple(name for name in written if code not in getattr(sheet, name)) for code in languages}
 
 
 UNSTATED = StudySheet()

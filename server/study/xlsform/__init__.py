@@ -15,13 +15,15 @@ from server.study.definitions.own_texts import keep_used
 from server.study.xlsform import choices, survey_rows
 from server.study.xlsform.form_writer import WrittenForm, write_xlsform
 from server.study.xlsform.notes import Notes, NotTaken
+from server.study.xlsform.own_rows import MARK
 from server.study.xlsform.sheet_heads import (
+    TITLE,
     columns_of,
     label_languages,
     language_of,
     lines,
     note_unused,
-    pair_labels,
+    pair_texts,
 )
 from server.study.xlsform.workbook import WORKBOOK_LIMIT, Workbook, looks_like_workbook, read_workbook
 
@@ -36,6 +38,13 @@ __all__ = [
 ]
 
 _LISTED = 100
+_TEXTS = (
+    ("settings", "form_title", TITLE),
+    (survey_rows.SHEET, "hint", "hint"),
+    (survey_rows.SHEET, "label", "label"),
+    (choices.SHEET, "label", "label"),
+)
+"""Where texts may be in several languages: sheets, and the meanings of columns of texts and of these in others."""
 
 
 @dataclass(frozen=True)
@@ -66,7 +75,7 @@ def parse_xlsform(body: bytes, language: str | None = None, fallback: str = "en"
     """
     book = read_workbook(body)
     notes = Notes()
-    for sheet in book.others:
+    for sheet in [name for name in book.others if name.casefold() != MARK]:
         notes.add(sheet, None, "", "", N_("this sheet has no counterpart here"))
     if not book.sheets.get(survey_rows.SHEET):
         raise refuse(
@@ -96,12 +105,13 @@ def parse_xlsform(body: bytes, language: str | None = None, fallback: str = "en"
         "language": language,
         "title": _title(settings, language, notes),
         "introduction": "",
+        **reader.opening,
         "strength": {"gamma": 0.25},  # two fair coins
         "questions": reader.entries,
     }
     translations: dict[str, dict[str, str]] = {}
-    for sheet in (survey_rows.SHEET, choices.SHEET):
-        for other, pairs in pair_labels(book.sheets.get(sheet, ()), language).items():
+    for sheet, *meanings in _TEXTS:
+        for other, pairs in pair_texts(book.sheets.get(sheet, ()), language, *meanings).items():
             translations.setdefault(other, {}).update(pairs)
     used = keep_used({**document, "translations": translations})
     return Imported(parse_definition({**document, "translations": used}), notes.list_all())
@@ -151,7 +161,7 @@ def _language(book: Workbook, stated: str, fallback: str) -> str:
 
 
 def _title(settings: dict[str, str], language: str, notes: Notes) -> str:
-    title = " ".join(settings.get("form_title", "").split())
+    title = " ".join(settings.get("form_title", "").splitlines())
     limit = schema_limit("properties", "title", "maxLength")
     if len(title) > limit:
         template = N_("a title has at most %(limit)d characters; it was cut")

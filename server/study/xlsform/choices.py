@@ -1,6 +1,6 @@
 """The sheet of choices -> lists of options, with the names that they had."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -134,6 +134,11 @@ def choices_of(lines: Sequence[SheetRow], notes: Notes) -> Choices:
     if not yes_no:
         _note_changed(lines, names, notes)
     return Choices(tuple(options), names, prefer_not_to_say, yes_no, other, too_long)
+
+
+def find_other(options: Mapping[str, str]) -> str | None:
+    """The name of the answer that stands for "does not apply", by what the answers say."""
+    return next((name for name, text in options.items() if normalise_text(text) in _DOES_NOT_APPLY), None)
 
 
 def normalise_text(text: str) -> str:

@@ -7,6 +7,11 @@ _LONGEST = 40
 _FITS = re.compile(rf"[a-z][a-z0-9_]{{0,{_LONGEST - 1}}}")
 
 
+def fits_as_name(name: str) -> bool:
+    """Whether a name is allowed as it is."""
+    return _FITS.fullmatch(name) is not None
+
+
 def fit_name(name: str, taken: set[str], fallback: str) -> str:
     """The nearest allowed name that is still free; it is taken from now on."""
     if name not in taken and _FITS.fullmatch(name):

@@ -23,6 +23,17 @@ from server.study.definitions import (
 from server.study.definitions.translated_definition import list_languages
 from server.study.kinds import Encoding
 from server.study.xlsform.fitting_names import fit_name
+from server.study.xlsform.own_rows import (
+    AGREED,
+    BODY,
+    CONSENT,
+    INTRODUCTION,
+    LEAST_AGE,
+    MARK,
+    NUMBER,
+    SECTION,
+)
+from server.study.xlsform.sheet_heads import TITLE
 
 _MADE = datetime(2000, 1, 1, tzinfo=UTC).replace(tzinfo=None)  # the same definition gives the same bytes
 _REFERENCE, _NO_REFERENCE = "${", "$ {"
@@ -38,9 +49,6 @@ _CUTS = N_("asks for the number itself: its ranges are not in the file")
 _NO_REFUSAL = N_("asks for a number: “Prefer not to say” is not in the file")
 _CONTROL = N_("is a control item, which the file does not say")
 
-Texts = Sequence[str]
-"""What stands in one cell, a paragraph each, in the survey's own language."""
-
 
 @dataclass(frozen=True)
 class WrittenForm:
@@ -55,7 +63,8 @@ def write_xlsform(definition: Definition, reader: str) -> WrittenForm:
 
     Whoever collects with it reads true answers: designs are no part of a form. A sheet that other programs pass over
     says so, and what was left out, in the language of its `reader`. The same definition gives the same bytes. Where a
-    text has no translation it stands as it was written, as on respondents' pages.
+    text has no translation its cell is empty. A column that they pass over too says what `parse_xlsform` takes each
+    row for.
     """
     writer = _FormWriter(definition)
     writer.add_all()
@@ -80,22 +89,23 @@ class _FormWriter:
         """What stands before the questions, and these."""
         definition = self.definition
         if definition.introduction:
-            self._add_note("introduction", [definition.introduction])
+            self._add_note("introduction", definition.introduction, INTRODUCTION)
         if definition.consent:
-            self._add_note("consent_text", [definition.consent])
-            self._add_tick("consent", N_("I have read this and agree to take part"))
+            self._add_note("consent_text", definition.consent, CONSENT)
+            self._add_tick("consent", N_("I have read this and agree to take part"), AGREED)
         if definition.least_age is not None:
-            self._add_tick("age", N_("I am at least {age} years old"), str(definition.least_age))
+            age = str(definition.least_age)
+            self._add_tick("age", N_("I am at least {age} years old"), f"{LEAST_AGE} {age}", age)
         for section, entries in _group(definition.entries):
             if section is None or not entries:
                 for entry in (*filter(None, [section]), *entries):
                     self._add(entry)
                 continue
             self.survey.append(
-                {"type": "begin_group", "name": section.name} | self._labels("label", [section.text])
+                {"type": "begin_group", "name": section.name, MARK: SECTION}
+                | self._labels("label", section.text)
             )
-            if section.body:
-                self._add_note(f"{section.name}_text", [section.body])
+            self._add_body(section)
             for entry in entries:
                 self._add(entry)
             self.survey.append({"type": "end_group"})
@@ -105,9 +115,10 @@ class _FormWriter:
             case Check():
                 self._leave_out(entry, _CHECK)
             case SurveyText():
-                self.survey.append(self._row(entry, "note", [entry.text]))
+                self.survey.append(self._row(entry, "note", entry.text))
             case SurveySection():
-                self.survey.append(self._row(entry, "note", [entry.text, *filter(None, [entry.body])]))
+                self.survey.append(self._row(entry, "note", entry.text) | {MARK: SECTION})
+                self._add_body(entry)
             case Question():
                 self._add_question(entry)
 
@@ -122,9 +133,10 @@ class _FormWriter:
             if question.traits.levels:
                 more = {"appearance": "likert"}
             self._add_choices(question)
-        row = self._row(question, kind, [question.text]) | {"required": "yes"} | more
+        mark = NUMBER if question.grid is not None else question.kind
+        row = self._row(question, kind, question.text) | {"required": "yes"} | more | {MARK: mark}
         if question.unit:
-            row |= self._labels("hint", [question.unit])
+            row |= self._labels("hint", question.unit)
         self.survey.append(row)
         for holds, template in (
             (question.otherwise is not None, _OTHERWISE),
@@ -139,37 +151,48 @@ class _FormWriter:
         options = {option.name: option.text for option in question.options}
         for answer in question.answers:
             if answer in options:
-                labels = self._labels("label", [options[answer]])
+                labels = self._labels("label", options[answer])
             else:
                 labels = {
                     _head("label", language): word_answer(answer, language) for language in self.languages
                 }
             self.choices.append({"list_name": question.name, "name": answer} | labels)
 
-    def _row(self, entry: Entry, kind: str, texts: Texts) -> dict[str, str]:
-        row = {"type": kind, "name": entry.name} | self._labels("label", texts)
+    def _row(self, entry: Entry, kind: str, text: str) -> dict[str, str]:
+        row = {"type": kind, "name": entry.name} | self._labels("label", text)
         if entry.show_if is not None:
             row["relevant"] = self._write_condition(entry.show_if)
         return row
 
-    def _add_note(self, name: str, texts: Texts) -> None:
-        self.survey.append(
-            {"type": "note", "name": fit_name(name, self._names, "text")} | self._labels("label", texts)
-        )
+    def _add_note(self, name: str, text: str, mark: str) -> None:
+        row = {"type": "note", "name": fit_name(name, self._names, "text")} | self._labels("label", text)
+        self.survey.append(row | {MARK: mark})
 
-    def _add_tick(self, name: str, text: str, age: str = "") -> None:
-        row = {"type": "acknowledge", "name": fit_name(name, self._names, "text"), "required": "yes"}
+    def _add_body(self, section: SurveySection) -> None:
+        if not section.body:
+            return
+        self._add_note(f"{section.name}_text", section.body, BODY)
+        if section.show_if is not None:
+            self.survey[-1]["relevant"] = self._write_condition(section.show_if)
+
+    def _add_tick(self, name: str, text: str, mark: str, age: str = "") -> None:
+        row = {
+            "type": "acknowledge",
+            "name": fit_name(name, self._names, "text"),
+            "required": "yes",
+            MARK: mark,
+        }
         for language in self.languages:
             row[_head("label", language)] = load_catalogue(language).gettext(text).replace("{age}", age)
         self.survey.append(row)
 
-    def _labels(self, meaning: str, texts: Texts) -> dict[str, str]:
-        labels = {}
-        for language in self.languages:
-            known = self.definition.translations.get(language, {})
-            label = "\n\n".join(known.get(text, text) for text in texts)
-            labels[_head(meaning, language)] = label.replace(_REFERENCE, _NO_REFERENCE)
-        return labels
+    def _labels(self, meaning: str, text: str) -> dict[str, str]:
+        """A text in each language that has it: what is not translated is no translation in the file either."""
+        said = {self.definition.language: text}
+        for language in self.languages[1:]:
+            if text in (known := self.definition.translations[language]):
+                said[language] = known[text]
+        return {_head(meaning, language): _write_plainly(words) for language, words in said.items()}
 
     def _write_condition(self, condition: Condition) -> str:
         asked = f"${{{condition.question}}}"
@@ -208,6 +231,11 @@ def _ask_number(grid: Grid) -> tuple[str, dict[str, str]]:
     return "range", {"parameters": f"start={low} end={high} step={step}"}
 
 
+def _write_plainly(text: str) -> str:
+    """A text in which nothing stands that a form would take for the name of a question."""
+    return text.replace(_REFERENCE, _NO_REFERENCE)
+
+
 def _plain(number: float) -> str:
     """A number without an exponent."""
     return format(Decimal(repr(number)), "f")
@@ -236,9 +264,14 @@ def _pack(writer: _FormWriter, reader: str) -> bytes:
         "survey": writer.survey,
         "choices": writer.choices,
         "settings": [
-            {"form_title": definition.title.replace(_REFERENCE, _NO_REFERENCE), "default_language": own}
+            {"form_title": _write_plainly(definition.title), "default_language": own}
+            | {
+                _head(TITLE, language): _write_plainly(known[definition.title])
+                for language, known in definition.translations.items()
+                if definition.title in known
+            }
         ],
-        "moneda": _list_left_out(writer, reader),
+        MARK: _list_left_out(writer, reader),
     }
     file = BytesIO()
     with Workbook(file, {"in_memory": True, "strings_to_formulas": False, "strings_to_urls": False}) as book:

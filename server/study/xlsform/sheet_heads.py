@@ -1,14 +1,16 @@
 """The head of a sheet -> what its columns mean, and its rows by these meanings."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from server.inputs.problems import N_
 from server.output.languages import RESPONDENT_LANGUAGES
 from server.study.xlsform.notes import Notes
-from server.study.xlsform.workbook import WorkbookRow
+from server.study.xlsform.workbook import WorkbookRow, join_spaces
 
+TITLE = "moneda_title"
+"""The title in another language: other programs know one title alone, and pass over this column."""
 _LANGUAGE_NAMES = {name: code for code, language in RESPONDENT_LANGUAGES.items() for name in language.called}
 _OTHER_NAMES = {
     "relevance": "relevant",
@@ -19,7 +21,15 @@ _OTHER_NAMES = {
     "form title": "form_title",
     "title": "form_title",
 }
-_TRANSLATED = ("label", "hint", "guidance_hint", "constraint_message", "required_message", "media")
+_TRANSLATED = (
+    TITLE,
+    "label",
+    "hint",
+    "guidance_hint",
+    "constraint_message",
+    "required_message",
+    "media",
+)
 
 _NOT_SHOWN = N_("respondents see the wording and the answers only; put what matters into the wording")
 _CALCULATED = N_("nothing is calculated from answers")
@@ -61,6 +71,7 @@ class SheetRow:
     number: int
     cells: dict[str, HeadedText]
     label: HeadedText | None
+    hint: HeadedText | None = None
 
     def text(self, meaning: str) -> str:
         """What a cell says; empty if there is none."""
@@ -107,16 +118,17 @@ def lines(
 ) -> list[SheetRow]:
     """The rows below the head. Notes what columns are not `known`, cell by cell, and other languages once."""
     columns = columns_of(rows)
-    labels: dict[str | None, int] = {}
+    labels = _first_columns(columns, "label")
     kept: dict[int, SheetColumn] = {}
     for place, column in columns.items():
-        if column.meaning == "label":
-            labels.setdefault(column.language, place)
-        elif any(column.meaning == other.meaning and column.meaning in known for other in kept.values()):
+        if column.meaning in ("label", TITLE):
+            continue
+        if any(column.meaning == other.meaning and column.meaning in known for other in kept.values()):
             notes.add(sheet, None, column.header, column.header, _TWICE)
         else:
             kept[place] = column
-    chosen = [labels[name] for name in (language, None) if name in labels]
+    chosen = _choose_columns(columns, "label", language)
+    hints = _choose_columns(columns, "hint", language)
     for place, column in columns.items():
         if column.meaning == "label" and place not in chosen:
             first = labels[column.language] == place
@@ -130,35 +142,56 @@ def lines(
             for place, said in held.items():
                 header = columns[place].header if place in columns else ""
                 notes.add(sheet, row.number, header, said, why)
-        label = next(
-            (HeadedText(columns[place].header, row.cells[place]) for place in chosen if place in row.cells),
-            None,
+        label, hint = (
+            next(
+                (HeadedText(columns[place].header, row.cells[place]) for place in some if place in row.cells),
+                None,
+            )
+            for some in (chosen, hints)
         )
         cells: dict[str, HeadedText] = {}
         for place, text in row.cells.items():
             if place in kept:
                 meaning = kept[place].meaning if kept[place].meaning in known else str(place)
-                cells[meaning] = HeadedText(kept[place].header, text)
+                plain = text if meaning in _TRANSLATED else join_spaces(text)
+                cells[meaning] = HeadedText(kept[place].header, plain)
         if cells or label:
-            found.append(SheetRow(row.number, cells, label))
+            found.append(SheetRow(row.number, cells, label, hint))
     return found
 
 
-def pair_labels(rows: Sequence[WorkbookRow], language: str) -> dict[str, dict[str, str]]:
-    """What labels say in other languages, by these and by what they say in `language`: as written, and in one line."""
-    columns = columns_of(rows)
-    labels: dict[str | None, int] = {}
+def _first_columns(columns: Mapping[int, SheetColumn], meaning: str) -> dict[str | None, int]:
+    """The first column of a meaning in each language."""
+    found: dict[str | None, int] = {}
     for place, column in columns.items():
-        if column.meaning == "label":
-            labels.setdefault(column.language, place)
-    chosen = [labels[name] for name in (language, None) if name in labels]
+        if column.meaning == meaning:
+            found.setdefault(column.language, place)
+    return found
+
+
+def _choose_columns(columns: Mapping[int, SheetColumn], meaning: str, language: str) -> list[int]:
+    """The columns of a meaning that a text is taken from: that in a language before that in none."""
+    found = _first_columns(columns, meaning)
+    return [found[name] for name in (language, None) if name in found]
+
+
+def pair_texts(
+    rows: Sequence[WorkbookRow], language: str, meaning: str, others: str
+) -> dict[str, dict[str, str]]:
+    """What texts say in other languages, by these and by what they say in `language`: as written, and in one line.
+
+    `meaning` is that of the columns of the texts, `others` that of those in other languages.
+    """
+    columns = columns_of(rows)
+    labels = _first_columns(columns, others)
+    chosen = _choose_columns(columns, meaning, language)
     paired: dict[str, dict[str, str]] = {}
     for row in rows[1:]:
         text = next((row.cells[place] for place in chosen if place in row.cells), "")
         for other, place in labels.items():
             if other in RESPONDENT_LANGUAGES and other != language and text.strip() and place in row.cells:
                 said = row.cells[place]
-                pairs = {" ".join(text.split()): " ".join(said.split()), text.strip(): said.strip()}
+                pairs = {" ".join(text.split()): " ".join(said.split()), text: said}
                 paired.setdefault(str(other), {}).update(pairs)
     return paired
 
@@ -177,7 +210,12 @@ def note_unused(sheet: str, line: SheetRow, used: frozenset[str], notes: Notes) 
 
 def reason(header: str) -> str:
     """Why a column is not taken."""
-    return _REASONS.get(_column(header).meaning, _UNKNOWN)
+    return _REASONS.get(find_meaning(header), _UNKNOWN)
+
+
+def find_meaning(header: str) -> str:
+    """What a column holds, whatever its language."""
+    return _column(header).meaning
 
 
 def _column(header: str) -> SheetColumn:

@@ -11,12 +11,21 @@ from server.study.xlsform.choices import Choices, choices_of
 from server.study.xlsform.fitting_names import fit_name
 from server.study.xlsform.notes import Notes
 from server.study.xlsform.number_ranges import Range, of_constraint, of_parameters
+from server.study.xlsform.own_rows import (
+    LISTED,
+    MARK,
+    SECTION,
+    read_listed,
+    read_unit,
+    take_body,
+    take_opening,
+)
 from server.study.xlsform.routing import RoutedQuestion, otherwise, route
-from server.study.xlsform.sheet_heads import SheetRow, note_unused
+from server.study.xlsform.sheet_heads import SheetRow, find_meaning, note_unused
 
 SHEET = "survey"
-KNOWN = frozenset(("type", "name", "relevant", "constraint", "parameters", "appearance", "disabled"))
-_ALWAYS = frozenset(("type", "name", "relevant", "disabled"))
+KNOWN = frozenset(("type", "name", "relevant", "constraint", "parameters", "appearance", "disabled", MARK))
+_ALWAYS = frozenset(("type", "name", "relevant", "disabled", MARK))
 _SWITCHED_OFF = frozenset(("yes", "true", "true()"))
 
 _NO_LABEL = N_("there is no wording in the chosen language")
@@ -41,11 +50,12 @@ _DISABLED = N_("the row is switched off")
 
 @dataclass
 class Reader:
-    """Reads the survey sheet line by line; `entries` grows by what is taken."""
+    """Reads the survey sheet line by line; `entries` grows by what is taken, `opening` by what stands before them."""
 
     lists: Mapping[str, tuple[SheetRow, ...]]
     notes: Notes
     entries: list[dict[str, Any]] = field(default_factory=list)
+    opening: dict[str, Any] = field(default_factory=dict)
     _names: set[str] = field(default_factory=set)
     _sources: dict[str, RoutedQuestion | None] = field(default_factory=dict)
     _lists_taken: dict[str, Choices] = field(default_factory=dict)
@@ -62,6 +72,8 @@ class Reader:
             kind = types.type_of(line.text("type"))
             if line.text("disabled").casefold() in _SWITCHED_OFF:
                 self._note(line, "disabled", _DISABLED, said=line.text("name") or line.text("type"))
+            elif take_opening(line, self.opening) or take_body(line, self.entries):
+                continue
             elif kind.kind.startswith(("begin_", "end_")):
                 self._group(line, kind.kind)
             elif not line.text("type"):
@@ -88,6 +100,9 @@ class Reader:
         del self._open[first:]
 
     def _entry(self, line: SheetRow, kind: types.Type) -> None:
+        if kind.kind == "note" and line.text(MARK) == SECTION:
+            self._heading(line)
+            return
         if kind.kind == "note":
             self._shown(line, "text", schema_limit("$defs", "text", "properties", "text", "maxLength"))
             return
@@ -101,7 +116,11 @@ class Reader:
         if found.problem:
             self._note(line, found.column, found.problem, found.values)
             return
-        self._question(line, _number(found), {}, None, _ALWAYS | {used})
+        asked, taken = _number(found), _ALWAYS | {used}
+        if unit := read_unit(line):
+            asked["unit"] = unit
+            taken |= {place for place, cell in line.cells.items() if find_meaning(cell.header) == "hint"}
+        self._question(line, asked, {}, None, taken)
 
     def _selection(self, line: SheetRow, kind: types.Type) -> None:
         several = kind.kind == "select_multiple"
@@ -109,7 +128,7 @@ class Reader:
             self._note(line, "type", _NO_LIST, {"list": kind.list_name or "?"})
             return
         if kind.list_name not in self._lists_taken:
-            self._lists_taken[kind.list_name] = choices_of(self.lists[kind.list_name], self.notes)
+            self._lists_taken[kind.list_name] = self._read_list(line, self.lists[kind.list_name])
         choices = self._lists_taken[kind.list_name]
         rules = "boxes" if several else "options"
         low, high = (schema_limit("$defs", rules, limit) for limit in ("minItems", "maxItems"))
@@ -131,6 +150,11 @@ class Reader:
             asked = choices.kind_of_one()
         self._question(line, asked, choices.names, choices.other, used)
 
+    def _read_list(self, line: SheetRow, listed: Sequence[SheetRow]) -> Choices:
+        mark = line.text(MARK)
+        found = read_listed(listed, mark == "yes_no") if mark in LISTED else None
+        return choices_of(listed, self.notes) if found is None else found
+
     def _question(
         self,
         line: SheetRow,
@@ -150,6 +174,8 @@ class Reader:
                 self._note(line, "relevant", _NEEDS_OTHERWISE)
             else:
                 entry["otherwise"] = answer
+        if line.text(MARK):  # whatever asks here is answered: nothing is lost
+            used |= {place for place, cell in line.cells.items() if find_meaning(cell.header) == "required"}
         note_unused(SHEET, line, used, self.notes)
         original = line.text("name")
         if original:
@@ -210,10 +236,12 @@ class Reader:
 
     def _heading(self, line: SheetRow) -> None:
         assert line.label is not None  # the caller has looked
-        section = " ".join(line.label.text.split())
+        own = line.text(MARK) == SECTION and "\n" not in line.label.text
+        section = line.label.text if own else " ".join(line.label.text.split())
         longest = schema_limit("$defs", "section", "properties", "text", "maxLength")
-        without_route = {name: cell for name, cell in line.cells.items() if name != "relevant"}
-        plain = SheetRow(line.number, without_route, line.label)
+        group = types.type_of(line.text("type")).kind == "begin_group"
+        kept = {name: cell for name, cell in line.cells.items() if not group or name != "relevant"}
+        plain = SheetRow(line.number, kept, line.label)
         if len(section) > longest:  # a long one is a text rather than a heading
             self._shown(plain, "text", schema_limit("$defs", "text", "properties", "text", "maxLength"))
             return

@@ -50,6 +50,11 @@ _DECORATION = (
     "xl/vba",
     "customXml/",
 )
+_SPACES = re.compile(r"[\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]")
+_AROUND = "".join(
+    map(chr, (*range(0x2000, 0x200C), 0x20, 0xA, 0x9, 0xA0, 0x1680, 0x202F, 0x205F, 0x3000, 0xFEFF))
+)
+"""What no text begins or ends with: spaces of all kinds, and marks that nobody sees."""
 _FORMULA = re.compile(rb"<(?:\w+:)?f[\s/>]")
 _TAGS_LIMIT = 12 * CELLS_LIMIT
 """Signs of "<" in all: a filled cell has four, and its text in the shared table four more."""
@@ -167,7 +172,7 @@ def _read(content: io.BytesIO) -> Workbook:
         others: list[str] = []
         room = CELLS_LIMIT
         for sheet in book.worksheets[:_PARTS_LIMIT]:
-            name = clean_text(str(sheet.title)).casefold()
+            name = join_spaces(clean_text(str(sheet.title))).casefold()
             if name not in SHEETS or name in sheets:
                 others.append(clean_text(str(sheet.title)))
                 continue
@@ -247,11 +252,16 @@ def _text(value: object) -> str:
 
 
 def clean_text(text: str) -> str:
-    """Without what nobody typed on purpose: other kinds of spaces, control characters, Excel's own escapes."""
+    """Without what nobody typed on purpose: control characters, Excel's own escapes, spaces around all of it."""
     text = text[:CELL_LIMIT].replace("_x000D_", "").replace("\r\n", "\n").replace("\r", "\n")
-    kept = (
-        " " if unicodedata.category(character) == "Zs" else character
+    kept = "".join(
+        character
         for character in text
         if character in "\n\t" or unicodedata.category(character) not in ("Cc", "Cs")
     )
-    return "".join(kept).strip(" \n\t\u200b\ufeff")
+    return kept.strip(_AROUND)
+
+
+def join_spaces(text: str) -> str:
+    """With the plain space for other kinds, which matter in what people read alone: French has some."""
+    return _SPACES.sub(" ", text)

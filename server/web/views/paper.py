@@ -43,12 +43,13 @@ def page(survey: Survey) -> ResponseReturnValue:
 def form(survey: Survey) -> ResponseReturnValue:
     """The form of a version as a PDF."""
     version = surveys.published_version(survey, request.args.get("version"))
-    reading = request.args.get("language") or surveys.definition_of(version).language
+    own = surveys.definition_of(version).language
+    reading = request.args.get("language") or own
     known = dict(list_readings())
     if reading not in known:
         template = N_("must be one of %(limit)s; it is %(value)s")
         raise refuse(422, "language", template, limit=", ".join(known), value=shorten_value(reading))
-    sender = read_sender(session(), survey, split_reading(reading)[0])
+    sender = read_sender(session(), survey, split_reading(reading)[0], own)
     response = Response(make_paper_form(version, sender, reading), mimetype="application/pdf")
     return attach_file(response, name_of_survey_file(survey, gettext("form on paper"), "pdf"))
 

@@ -17,6 +17,7 @@ from server.study.planning import planned_margin, planned_respondents
 from server.study.study_sheets.datacite import describe_for_datacite
 from server.study.study_sheets.sheet_fields import AUTHOR_PARTS, IN_LANGUAGE, SAMPLINGS, STUDY_FIELDS
 from server.study.study_sheets.sheet_forms import close_gaps, count_authors, read_form, write_form
+from server.study.study_sheets.sheet_values import FOR_RESPONDENTS_ALONE
 from server.web.body_limits import LONG_FORM, limit_body
 from server.web.context import send_download, session
 from server.web.download_names import name_of_survey_file
@@ -85,14 +86,15 @@ def _begin_sheet(survey: Survey) -> study_sheets.StudySheet:
 
 
 def _list_spoken(survey: Survey, fields: Mapping[str, str]) -> dict[str, str]:
-    """The languages of the survey's own texts, and others in which its tablet speaks."""
+    """The languages of the survey's own texts, its own first, and others in which respondents are told something."""
     document = surveys.draft_document(survey)
     codes = {document["language"], *document.get("translations", {})}
-    return {
+    spoken = {
         code: language.name
         for code, language in RESPONDENT_LANGUAGES.items()
-        if code in codes or fields.get(f"hand_over.{code}")
+        if code in codes or any(fields.get(f"{name}.{code}") for name in FOR_RESPONDENTS_ALONE)
     }
+    return dict(sorted(spoken.items(), key=lambda item: item[0] != document["language"]))
 
 
 def _list_written(survey: Survey, fields: Mapping[str, str]) -> dict[str, str]:

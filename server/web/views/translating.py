@@ -13,6 +13,8 @@ from server.people.change_log import Action
 from server.store.models import Role, Survey
 from server.study import surveys
 from server.study.definitions.own_texts import find_untranslated, list_texts
+from server.study.study_sheets import find_unwritten, read_study_sheet
+from server.study.study_sheets.sheet_fields import STUDY_FIELDS
 from server.web.body_limits import LONG_FORM, limit_body
 from server.web.context import session
 from server.web.problem_texts import describe
@@ -102,18 +104,24 @@ def _show_page(
     error: InputError | None = None,
 ) -> str:
     known = {**document.get("translations", {}).get(language, {}), **(typed or {})}
-    missing = find_untranslated(document)
+    missing = {code: len(texts) for code, texts in find_untranslated(document).items()}
+    unwritten = find_unwritten(read_study_sheet(session(), survey).sheet, {*missing, language} - {""})
     return render_template(
         "manage/translations.html",
         survey=survey,
         document=document,
         others=[
-            (code, RESPONDENT_LANGUAGES[code].name, len(missing[code]) if code in missing else None)
+            (
+                code,
+                RESPONDENT_LANGUAGES[code].name,
+                missing[code] + len(unwritten[code]) if code in missing else None,
+            )
             for code in _list_others(document)
         ],
         to=language,
         toward=RESPONDENT_LANGUAGES[language].direction if language else "",
         texts=[(place, text, known.get(text, "")) for place, text in enumerate(list_texts(document))],
+        unwritten=[STUDY_FIELDS[name] for name in unwritten.get(language, ())],
         left=sum(not known.get(text) for text in list_texts(document)),
         base=survey.draft_number,
         most=_LONGEST,
