@@ -62,7 +62,8 @@ def test_a_response_is_looked_for_and_taken_back_by_its_words(
     look.click()
     expect(status).to_have_text(
         say(
-            "No response with this receipt is in. It has not arrived, was taken back, or belongs to another survey."
+            "No response with this receipt is in. It was taken back, belongs to another survey, or has not arrived. "
+            "Answers that still wait on a device cannot be taken back before they have arrived: look again then."
         )
     )
     assert receipt.split()[0] not in page.url
