@@ -10,6 +10,8 @@ const field = form.querySelector('textarea');
 const problem = form.querySelector('[role="alert"]');
 const status = form.querySelector('[role="status"]');
 const withdrawal = document.getElementById('withdrawal');
+const TRIES = 4; // while the server has too much to do
+
 let asking = false;
 let found = null; // the receipt whose response is in
 
@@ -31,13 +33,22 @@ async function ask(url, receipt) {
   if (asking) return;
   asking = true;
   tell(status, status.dataset.asking);
-  const { status: answered, read: body } = await post(url, JSON.stringify({ receipt }), { language: document.documentElement.lang });
+  const { status: answered, read: body } = await send(url, JSON.stringify({ receipt }));
   const said = answered === 200 ? (await body)?.status : null;
   asking = false;
   found = said === 'stored' ? receipt : null;
   withdrawal.hidden = !found;
   if (said) tell(status, status.dataset[url === form.dataset.withdraws ? 'out' : said]);
-  else tell(problem, problem.dataset[answered] ?? problem.dataset.lost);
+  else tell(problem, problem.dataset[answered === 503 ? 429 : answered] ?? problem.dataset.lost);
+}
+
+/** Once more after a pause, where the server asks for that: asking or taking back twice is the same as once. */
+async function send(url, body) {
+  for (let tries = 1; ; tries += 1) {
+    const answer = await post(url, body, { language: document.documentElement.lang });
+    if (![429, 503].includes(answer.status) || tries === TRIES) return answer;
+    await new Promise((resume) => { setTimeout(resume, Math.max(answer.after, 1000 * tries)); });
+  }
 }
 
 form.addEventListener('submit', async (event) => {

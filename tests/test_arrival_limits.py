@@ -1,5 +1,6 @@
 """Too many responses from one address are asked to come later; nobody's are lost, and nothing of it is kept."""
 
+import gc
 import time
 from collections.abc import Iterator
 from ipaddress import ip_network
@@ -9,8 +10,9 @@ from flask import Flask
 from werkzeug.test import TestResponse
 
 from server.config import Config
-from server.web.front import arrival_limits
-from server.web.front.arrival_limits import AT_ONCE, ArrivalLimit
+from server.web.front import address_memory, arrival_limits
+from server.web.front.address_memory import AddressMemory
+from server.web.front.arrival_limits import AT_ONCE, KEPT, ArrivalLimit
 from tests.conftest import NewDatabase
 from tests.support import factories
 from tests.support.front_client import create_app
@@ -86,22 +88,64 @@ def test_processes_share_the_number(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_an_address_is_hashed_and_forgotten_within_the_hour(monkeypatch: pytest.MonkeyPatch) -> None:
     now = 0.0
-    monkeypatch.setattr(arrival_limits, "monotonic", lambda: now)
+    for module in (arrival_limits, address_memory):
+        monkeypatch.setattr(module, "monotonic", lambda: now)
     limit = ArrivalLimit(1)
     assert [limit.find_delay(ADDRESS) for _ in range(AT_ONCE)] == [0] * AT_ONCE
     assert limit.find_delay(ADDRESS) == 1
-    held = vars(limit)
+    held = vars(limit.memory.recall())
     assert ADDRESS not in repr(held)
-    (hashed,) = [each for each in held["_times"]]
-    now = 3600.0
+    (hashed,) = held["values"]
+    now = KEPT
+    assert KEPT < 3600
     assert limit.find_delay(OTHER) == 0
-    assert hashed not in vars(limit)["_times"]
-    assert len(vars(limit)["_times"]) == 1
+    assert hashed not in limit.memory.recall().values
+    assert len(limit.memory.recall().values) == 1
     # Under the new salt the same address has another name.
     assert limit.find_delay(ADDRESS) == 0
-    assert hashed not in vars(limit)["_times"]
+    assert hashed not in limit.memory.recall().values
     # However many come, no more are kept.
-    monkeypatch.setattr(arrival_limits, "MOST", 20)
+    monkeypatch.setattr(address_memory, "MOST", 20)
     for number in range(50):
         assert limit.find_delay(f"9.9.{number}.9") == 0
-    assert len(vars(limit)["_times"]) <= 20
+    assert len(limit.memory.recall().values) <= 20
+
+
+def test_what_is_known_of_addresses_is_forgotten_also_where_nobody_comes_any_more(
+    monkeypatch: pytest.MonkeyPatch, sqlite: NewDatabase
+) -> None:
+    """By the job of the process, whatever is counted by it: all that this process remembers is looked at."""
+    now = 0.0
+    for module in (arrival_limits, address_memory):
+        monkeypatch.setattr(module, "monotonic", lambda: now)
+    database_url = sqlite(True)
+    survey = factories.publish(database_url)
+    (code,) = factories.invite(database_url, survey.slug, 1)
+    before = find_memories()
+    app = create_app(Config(database_url=database_url))
+    client = app.test_client()
+    for path, body in {
+        "responses": survey.response(),
+        "code.json": {"invitation": code},
+        "receipt.json": {"receipt": "0" * 32},
+        "completion.json": {"blinded": "A" * 342},
+    }.items():
+        sent = {"json": body, "environ_base": {"REMOTE_ADDR": ADDRESS}}
+        assert client.post(f"/s/{survey.slug}/{path}", **sent).status_code < 429
+    memories = [memory for memory in find_memories() if memory not in before]
+    kept = [vars(memory)["_current"] for memory in memories]
+    assert [len(each.values) for each in kept] == [1] * 4
+    housekeeper = app.extensions["moneda.housekeeper"]
+    for elapsed, gone in ((0.0, 0), (600.0, 1), (3600.0, 4)):
+        now = elapsed
+        housekeeper.start()
+        housekeeper.stop()
+        left = [vars(memory)["_current"] for memory in memories]
+        assert sum(each not in left for each in kept) == gone
+    assert [dict(each.values) for each in left] == [{}] * 4
+    app.extensions["moneda.engine"].dispose()
+
+
+def find_memories() -> list[AddressMemory[object]]:
+    """Every one that this process has."""
+    return [each for each in gc.get_objects() if isinstance(each, AddressMemory)]

@@ -12,7 +12,7 @@ from server.store.engines import CONNECTIONS, SERVING_PATIENCE
 from server.study.definitions.definition_reader import DEFINITION_LIMIT
 from server.web import serving
 from server.web.fleet import LINGERING
-from server.web.front import bridge, intake, messages
+from server.web.front import address_memory, arrival_limits, bridge, intake, messages, receipts
 from server.web.front.look_limits import MINUTES, MOST_LOOKS
 from server.web.views.imports import ARCHIVE_LIMIT
 from server.web.watching import readiness
@@ -44,6 +44,10 @@ SAID = [
     f"{limit_of(AttemptKind.ACCOUNT).replace(' in ', ' wrong codes or passwords in ', 1)} and "
     f"{limit_of(AttemptKind.ACCOUNT, 1)} for an account",
     f"whatever they find: {MOST_LOOKS} in {MINUTES} minutes for an address",
+    f"of {address_memory.MOST:,} addresses at most",
+    f"{arrival_limits.AT_ONCE} responses at once",
+    f"drawn anew after {arrival_limits.KEPT / 60:.0f} minutes",
+    f"refused only while {receipts.PLACES // 2:,} of them wait",
     f"{MOST_ROWS:,} are kept at most",
     f"takes up to {CONNECTIONS} connections",
     f"refused after {LINGERING:.0f} seconds",

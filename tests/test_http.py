@@ -146,3 +146,36 @@ def test_server_that_is_stopped_and_started_keeps_its_data(sqlite: NewDatabase) 
     with factories.serving(database_url) as served:
         assert factories.ask(served.url + survey.url, body)[0] == 200
     assert len(stored(database_url)) == 1
+
+
+@pytest.mark.parametrize(
+    ("request_lines", "status"),
+    [
+        (b"GET / HTTP/9.9\r\nHost: localhost\r\n\r\n", 400),
+        (b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab", 400),
+        (b"GET /" + b"a" * 70_000 + b" HTTP/1.1\r\nHost: localhost\r\n\r\n", 414),
+        (b"GET / HTTP/1.1\r\nHost: a\r\n" + b"".join(b"X-%d: a\r\n" % k for k in range(300)) + b"\r\n", 431),
+    ],
+    ids=["version", "two lengths", "address", "headers"],
+)
+def test_what_cannot_be_read_as_a_request_is_answered_without_a_body_and_says_so_in_the_docs(
+    site: tuple[Served, Published], request_lines: bytes, status: int
+) -> None:
+    """By the program that listens, whose answers have no headers of ours: so there must be nothing to protect."""
+    served, _survey = site
+    parts = urlsplit(served.url)
+    with socket.create_connection((parts.hostname, parts.port), timeout=60) as connection:
+        connection.sendall(request_lines)
+        answer = b""
+        while block := connection.recv(65536):
+            answer += block
+    head, _, body = answer.partition(b"\r\n\r\n")
+    first, *lines = head.decode().split("\r\n")
+    assert (int(first.split()[1]), body) == (status, b"")
+    assert {line.partition(":")[0].lower() for line in lines} == {"connection", "content-length", "date"}
+    (row,) = (
+        line
+        for line in (factories.ROOT / "docs" / "operating.md").read_text("utf-8").splitlines()
+        if line.startswith("| where a request cannot be read |")
+    )
+    assert str(status) in row

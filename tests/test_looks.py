@@ -10,7 +10,8 @@ from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
 from server.config import Config
-from server.web.front.look_limits import MOST_LOOKS, LookLimit
+from server.web.front import address_memory
+from server.web.front.look_limits import MINUTES, MOST_LOOKS, LookLimit
 from tests.conftest import NewDatabase
 from tests.support import factories
 from tests.support.factories import Published, dump
@@ -145,10 +146,17 @@ def test_a_list_of_codes_cannot_be_watched(from_sqlite: tuple[Flask, str]) -> No
     # They are not taken for wrong passwords, which are counted too.
     wrong = {"login": "nobody", "password": "not a password of anybody"}
     assert client.post("/manage/sign-in", data=wrong).status_code == 403
-    # Somebody else's looks are counted apart.
+    # Somebody else's looks are counted apart, and at an address that many have, those by another link.
     elsewhere = Browser(app, response_wrapper=app.response_class)
-    answer = look(elsewhere, survey.slug, codes[0], environ_base={"REMOTE_ADDR": "192.0.2.44"})
+    answer = look(elsewhere, survey.slug, codes[0], environ_base={"REMOTE_ADDR": "9.9.9.9"})
     assert answer.status_code == 409
+    answer = look(elsewhere, survey.slug, codes[1], environ_base={"REMOTE_ADDR": "10.0.0.7"})
+    assert answer.status_code == 429
+    other = factories.publish(database_url)
+    (code,) = factories.invite(database_url, other.slug, 1)
+    assert look(client, other.slug, code).status_code == 200
+    # Whoever cannot look answers all the same.
+    assert client.post(survey.url, json=survey.response(invitation=codes[1])).status_code == 201
     app.extensions["moneda.engine"].dispose()
 
 
@@ -166,4 +174,31 @@ def test_processes_of_a_server_share_the_looks() -> None:
     """They count in memory, each its part: together no more than one process lets through."""
     for processes in (1, 4, 64):
         limits = [LookLimit(processes) for _ in range(processes)]
-        assert 0 < sum(limit.take("192.0.2.1") for limit in limits for _ in range(2 * LIMIT)) <= LIMIT
+        for who in ("9.9.9.9", "127.0.0.1"):
+            looks = [limit.take(who, "a") for limit in limits for _ in range(2 * LIMIT)]
+            assert 0 < sum(looks) <= LIMIT
+
+
+def test_ten_minutes_later_everybody_may_look_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A public address is counted for all links together; one of many people, of whatever name, for each link."""
+    now = 0.0
+    monkeypatch.setattr(address_memory, "monotonic", lambda: now)
+    limit = LookLimit(1)
+    for _round in range(2):
+        assert [limit.take("9.9.9.9", f"{place}") for place in range(LIMIT + 1)] == [True] * LIMIT + [False]
+        for link in ("a", "b"):
+            looks = [
+                limit.take(("127.0.0.1", "fd00::/64", "")[place % 3], link) for place in range(LIMIT + 1)
+            ]
+            assert looks == [True] * LIMIT + [False]
+        now += 60 * MINUTES
+
+
+def test_however_many_look_no_more_are_kept_and_nobody_looks_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(address_memory, "MOST", 20)
+    limit = LookLimit(1)
+    assert all(limit.take("9.9.9.9", "a") for _ in range(LIMIT))
+    looks = [limit.take(f"2a00:{place:x}::/64", "a") for place in range(200)]
+    assert looks == [True] * 19 + [False] * 181
+    assert len(limit.memory.recall().values) == 20
+    assert not limit.take("9.9.9.9", "a")

@@ -3,6 +3,7 @@
 import asyncio
 import hashlib
 import json
+import re
 from base64 import urlsafe_b64decode
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -99,7 +100,11 @@ def run_apart(*arguments: str) -> Result:
 
 def verify(url: str, *links: str) -> Answers:
     """The exit status, the problems of each thing that was compared, and what pages say of their surveys."""
-    done = run_apart("verify", url, *links, "--json")
+    return read_answers(run_apart("verify", url, *links, "--json"))
+
+
+def read_answers(done: Result) -> Answers:
+    """What a comparison found."""
     document = json.loads(done.stdout)
     problems = {found["what"]: found["problems"] for found in document["compared"]}
     assert document["agrees"] == (done.exit_code == 0)
@@ -125,10 +130,16 @@ def assert_webcat_takes(manifest: dict[str, Any], url: str, slug: str) -> None:
 def test_site_of_this_release_agrees_in_every_state(site: Site, tmp_path: Path) -> None:
     url, links = site
     written = tmp_path / "webcat.json"
-    status, problems, data = verify(url, *links.values(), "--webcat", str(written), "--language", "es")
+    asked = ("--webcat", str(written), "--language", "es")
+    done = run_apart("verify", url, *links.values(), "--json", *asked)
+    status, problems, data = read_answers(done)
     assert [found for found in problems.items() if found[1]] == []
     assert_webcat_takes(json.loads(written.read_text())["manifest"], url, links["plain"])
     assert status == 0
+    # It is written all the same, and those are named that WEBCAT will block.
+    (told,) = (line for line in done.stderr.splitlines() if "WEBCAT" in line)
+    kept = [links["offline"], f"{links['offline']}/tablet", f"{links['asked']}/tablet"]
+    assert sorted(re.findall("/s/[^ ,:]+", told)) == sorted(f"/s/{page}" for page in kept)
     states = {name: data[slug]["state"] for name, slug in links.items()}
     assert states == {
         "whole": "open",

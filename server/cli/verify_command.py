@@ -102,6 +102,15 @@ def verify(
         document = make_webcat_manifest(site, manifest, compared.pages, language)
         with open_new_file(webcat, "--webcat") as target:
             target.write((json.dumps(document, indent=1) + "\n").encode())
+        if compared.with_workers:
+            named = ", ".join(sorted(compared.with_workers))
+            click.echo(
+                make_plain(
+                    f"WEBCAT will block {named}: a page that may be kept without a network has a content security "
+                    "policy of its own, which this manifest cannot name."
+                ),
+                err=True,
+            )
 
 
 class _UnreachableSite(click.ClickException):

@@ -2,7 +2,8 @@
 of closed ones has been kept for as long as was announced, and tidying.
 
 An import that died on its way, what programs were answered more than a day ago, and failed sign-ins that count
-no more are cleared away by it, too.
+no more are cleared away by it, too; and it has what a process remembers of addresses forgotten in time, also where
+nobody comes any more.
 
 No page changes anything for being looked at; what is due is done here, at once when a page says so
 (`notify`), and otherwise looked for every few seconds. Several processes may each have a job: the
@@ -48,7 +49,12 @@ class Housekeeper:
         self._until: float | None = None
         self._thread: Thread | None = None
         self._used: dict[bytes, Mark] = {}
+        self._chores: list[Callable[[], None]] = []
         self._lock = Lock()
+
+    def add_chore(self, act: Callable[[], None]) -> None:
+        """Have this done at each look, before anything that the database may keep from being done."""
+        self._chores.append(act)
 
     def start(self) -> None:
         """Begin to look."""
@@ -77,6 +83,8 @@ class Housekeeper:
         pause = LOOK
         while True:
             is_last = self._until is not None
+            for act in self._chores:
+                act()
             finished = self._look()
             if is_last:
                 return

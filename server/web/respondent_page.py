@@ -87,7 +87,7 @@ class TabletData:
     sender: SenderParts
     work: bool
     refuses: str
-    """Why nobody is asked there: it is "off", or everybody needs a code, and it is "invited"; or nothing."""
+    """Why nobody is asked there: the survey is "closed"; it is "off"; everybody needs a code, "invited"; or nothing."""
 
 
 @dataclass(frozen=True)

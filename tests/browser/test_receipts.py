@@ -6,7 +6,7 @@ import zlib
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from tests.browser.axe_inspector import Inspector
 from tests.browser.conftest import Opener
@@ -62,7 +62,8 @@ def test_a_response_is_looked_for_and_taken_back_by_its_words(
     look.click()
     expect(status).to_have_text(
         say(
-            "No response with this receipt is in. It has not arrived, was taken back, or belongs to another survey."
+            "No response with this receipt is in. It was taken back, belongs to another survey, or has not arrived. "
+            "Answers that still wait on a device cannot be taken back before they have arrived: look again then."
         )
     )
     assert receipt.split()[0] not in page.url
@@ -75,6 +76,47 @@ def test_a_response_is_looked_for_and_taken_back_by_its_words(
     expect(page.get_by_role("heading", level=1)).to_be_visible()
     expect(page.get_by_role("textbox")).to_have_count(0)
     inspector.look(page, f"closed {language}")
+
+
+def test_while_the_server_has_too_much_to_do_the_page_asks_again_by_itself(
+    open_page: Opener, served: factories.Served
+) -> None:
+    """Three times; then it says so, and the next press asks anew."""
+    page = open_page(**PHONE)
+    open_page.watch(page).allow("status of (429|503)")
+    _visit, receipt = send(page, served)
+    page.get_by_role("link", name="Is my response in?").click()
+    page.clock.install()
+    asked: list[int] = []
+    refusals = [429, 503, 503, 429, 503]
+
+    def answer(route: Route) -> None:
+        asked.append(len(asked))
+        if len(asked) > len(refusals):
+            route.continue_()
+            return
+        problem = {"error": {"field": "receipt", "message": ""}}
+        route.fulfill(status=refusals[len(asked) - 1], json=problem, headers={"Retry-After": "1"})
+
+    page.route("**/receipt.json", answer)
+    look = page.get_by_role("button", name="Is my response in?")
+    page.get_by_label("Your receipt").fill(receipt)
+    look.click()
+
+    def wait_for(number: int) -> None:
+        for _ in range(200):
+            if len(asked) < number:
+                page.wait_for_timeout(50)  # for what was answered
+                page.clock.run_for(4000)
+
+    wait_for(4)
+    busy = "The server has too much to do at the moment, and did not look. Try again in a minute."
+    expect(page.get_by_role("alert")).to_have_text(busy)
+    assert len(asked) == 4
+    look.click()
+    wait_for(6)
+    expect(page.get_by_role("status")).to_have_text("Your response is in.")
+    assert len(asked) == 6
 
 
 def rows_of(picture: Path) -> list[str]:

@@ -398,7 +398,11 @@ def test_whoever_cannot_be_asked_is_told_why(
     if state in ("paused", "closed"):
         open_page.watch(page).expect("423" if state == "paused" else "410")
     Respondent(page, survey.slug).open("/tablet")
-    said = {"off": "is not meant for a tablet", "invited": "asks everybody for the code"}
+    said = {
+        "off": "is not meant for a tablet",
+        "invited": "asks everybody for the code",
+        "closed": "This survey is closed",
+    }
     expect(page.get_by_text(said.get(state, "takes no answers at the moment"))).to_be_visible()
     expect(page.get_by_label("PIN", exact=True)).to_have_count(0)
 

@@ -66,3 +66,29 @@ def test_link_of_a_leaf_leads_to_the_survey_and_stores_for_it(
     page = client.get(f"/s/{slugs['Kenya']}").text
     assert f'"/s/{slugs["Kenya"]}/responses"' in page
     assert survey.slug not in page
+
+
+@pytest.mark.parametrize("tablet", [False, True])
+@pytest.mark.parametrize("ended", ["closed", "over"])
+def test_the_tablet_of_a_closed_survey_says_that_it_is_closed(
+    tablet: bool, ended: str, client: FlaskClient, survey: Published, database_url: str
+) -> None:
+    """And not what could be changed. What waits on it is still sent, to learn what became of it."""
+    leaf = factories.plant(database_url, survey.slug, "Spain")["Spain"]
+    factories.settle(database_url, survey.slug, tablet=tablet)
+    for link in (survey.slug, leaf):
+        answer = client.get(f"/s/{link}/tablet")
+        assert (answer.status_code, 'data-refuses="closed"' in answer.text) == (200, False)
+    if ended == "closed":
+        factories.close(database_url, survey.slug)
+    else:
+        factories.settle(database_url, survey.slug, closes_at=PAST)
+    for link in (survey.slug, leaf):
+        answer = client.get(f"/s/{link}/tablet")
+        assert answer.status_code == 410
+        assert 'data-refuses="closed"' in answer.text
+        assert (
+            '<p data-check="closed">This survey is closed: it takes no answers any more.</p>' in answer.text
+        )
+        assert f'data-responses="/s/{link}/responses"' in answer.text
+        assert "data-offline" not in answer.text

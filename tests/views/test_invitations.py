@@ -14,7 +14,7 @@ from werkzeug.test import TestResponse
 from server.collect import response_codes
 from server.inputs import normalise_code
 from server.store.models import InvitationBatch
-from tests.support import factories, pdf_reader
+from tests.support import factories, pdf_reader, ticket_buyers
 from tests.support.factories import Published, dump
 
 VECTORS = json.loads((factories.ROOT / "tests" / "vectors" / "codes.json").read_text("utf-8"))
@@ -360,3 +360,16 @@ def test_an_invited_part_is_told_exactly_although_a_few_came_by_the_open_link(
     factories.close(database_url, survey.slug)
 
     assert _told_of(signed_in, survey) == told
+
+
+def test_what_files_tell_of_codes_is_said_as_it_is_with_and_without_tickets(
+    signed_in: FlaskClient, survey: Published, database_url: str
+) -> None:
+    sold, _links = ticket_buyers.publish(database_url)
+    plain, ticketed = (
+        signed_in.get(f"/manage/surveys/{slug}/invitations").text for slug in (survey.slug, sold.slug)
+    )
+    together = "can see which code came with which response"
+    apart = "A code and a response never arrive together."
+    assert (together in plain, apart in plain) == (True, False)
+    assert (together in ticketed, apart in ticketed) == (False, True)

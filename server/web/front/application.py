@@ -91,11 +91,14 @@ class Front:
         self._room = Room()
         self._bridge = Bridge(app.wsgi_app)
         shared = Surroundings(engine, config, self._replies, self._room)
-        signing = ArrivalLimit(processes)
-        receipts, withdrawals = make_receipts(shared, LookLimit(processes))
+        arrivals, signing, asking = (ArrivalLimit(processes) for _ in range(3))
+        looks = LookLimit(processes)
+        for limit in (arrivals, signing, asking, looks):
+            self._housekeeper.add_chore(limit.memory.forget_old)
+        receipts, withdrawals = make_receipts(shared, asking)
         self._endpoints: Mapping[str, Endpoint[Any, Any]] = {
-            "responses": make_intake(shared, ArrivalLimit(processes)),
-            "code.json": make_looks(shared, LookLimit(processes)),
+            "responses": make_intake(shared, arrivals),
+            "code.json": make_looks(shared, looks),
             "ticket.json": make_sales(shared, signing),
             "completion.json": make_grants(shared, signing),
             "receipt.json": receipts,

@@ -5,26 +5,26 @@ of a respondent keeps its response and sends it by itself, and no connection is 
 an address that is not of the public internet: behind an onion service, or a proxy that no setting names,
 everybody has the same.
 
-An address is kept as a hash, under a salt that is drawn anew every hour, with one time: when its responses would all
-have come, had they come evenly; one that nobody is counted by, as a hash alone. Both are forgotten with the salt.
-Processes do not count together: each lets its part through.
+An address is kept as a hash (`server.web.front.address_memory`), with one time: when its responses would all have
+come, had they come evenly; one that nobody is counted by, as a hash alone. Processes do not count together: each lets
+its part through.
 """
 
-import hashlib
-import ipaddress
 import math
-import secrets
 from time import monotonic
 from typing import Final
+
+from server.web.front import address_memory
+from server.web.front.address_memory import AddressMemory, Remembered, is_public
 
 AT_ONCE: Final = 600
 """Responses that an address may send at once: fifteen classes of 40."""
 A_SECOND: Final = 1.0
 """Responses after these: as many again within ten minutes."""
-KEPT: Final = 3600.0
-"""Seconds at most that a salt is used, and what is counted under it."""
-MOST: Final = 100_000
-"""Addresses that are counted; with one more, counting begins anew."""
+KEPT: Final = 2700.0
+"""Seconds after which everything is forgotten: within the hour, also where the job that does it is late."""
+_NEW: Final = -math.inf
+"""Of an address of which nothing is remembered."""
 
 
 class ArrivalLimit:
@@ -39,39 +39,31 @@ class ArrivalLimit:
     def __init__(self, processes: int) -> None:
         self._gap = processes / A_SECOND
         self._ahead = max(1, AT_ONCE // processes) * self._gap
-        self._begin(monotonic())
-
-    def _begin(self, now: float) -> None:
-        self._salt, self._until = secrets.token_bytes(16), now + KEPT
-        self._times: dict[bytes, float] = {}
-        self._uncounted: set[bytes] = set()
+        self.memory: AddressMemory[float | None] = AddressMemory(KEPT)
 
     def find_delay(self, who: str) -> int:
         """Count one more response; or after how many whole seconds it may come, where that is not now."""
+        known = self.memory.recall()
+        hashed = known.hash(who)
+        before = known.values.get(hashed, _NEW)
+        if before is None:
+            return 0
+        if before == _NEW and not is_public(who):
+            _remember_uncounted(known, hashed)
+            return 0
+        if before == _NEW and len(known.values) >= address_memory.MOST:
+            known = self.memory.begin()  # nobody may be kept out by many others
+            hashed = known.hash(who)
         now = monotonic()
-        if now >= self._until or len(self._times) >= MOST:
-            self._begin(now)
-        hashed = hashlib.sha256(self._salt + who.encode()).digest()
-        if hashed in self._uncounted:
-            return 0
-        if hashed not in self._times and not _is_public(who):
-            self._remember_uncounted(hashed)
-            return 0
-        due = max(self._times.get(hashed, now), now) + self._gap
+        due = max(before, now) + self._gap
         early = due - self._ahead - now
         if early > 0:
             return math.ceil(early)
-        self._times[hashed] = due
+        known.values[hashed] = due
         return 0
 
-    def _remember_uncounted(self, hashed: bytes) -> None:
-        """Of an address that nobody is counted by: to look at it takes longer than to store its response."""
-        if len(self._uncounted) < MOST:
-            self._uncounted.add(hashed)
 
-
-def _is_public(who: str) -> bool:
-    try:
-        return ipaddress.ip_network(who).is_global
-    except ValueError:
-        return False
+def _remember_uncounted(known: Remembered[float | None], hashed: bytes) -> None:
+    """Of an address that nobody is counted by: to look at it takes longer than to store its response."""
+    if len(known.values) < address_memory.MOST:
+        known.values[hashed] = None

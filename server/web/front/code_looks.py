@@ -2,8 +2,8 @@
 
 A code belongs into a body: addresses stand in histories and logs. Whoever holds one could learn the same by
 sending a response with it, so that this tells nobody anything new; but it spends nothing, and could be asked again and
-again by somebody who has a list of codes. So every look counts for the address that it comes from, whatever it
-finds. A page that is refused here goes on without having looked: the response is what decides.
+again by somebody who has a list of codes. So every look counts (`server.web.front.look_limits`), whatever it finds. A
+page that is refused here goes on without having looked: the response is what decides.
 """
 
 from collections.abc import Sequence

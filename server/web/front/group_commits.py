@@ -96,6 +96,10 @@ class Groups(Generic[Item, Outcome]):
         self._waits.begin(future)
         return await future
 
+    def is_crowded(self) -> bool:
+        """Whether half of the places are taken."""
+        return 2 * len(self._queue) >= self._places
+
     def take_counts(self) -> QueueCounts:
         """What was done since the queue was made; the most that waited, since this was asked last."""
         with self._deciding:

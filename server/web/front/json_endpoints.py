@@ -7,7 +7,7 @@ of it there is answered, or why it is refused.
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 import sqlalchemy as sa
 
@@ -34,6 +34,8 @@ from server.web.security import is_from_elsewhere
 
 Item = TypeVar("Item")
 Outcome = TypeVar("Outcome")
+Count = Callable[[str, str], object]
+"""Of an address, and the slug of a link."""
 
 _JSON = b"application/json"
 _ELSEWHERE = N_("This request came from another site and was refused.")
@@ -58,7 +60,7 @@ class Endpoint(Generic[Item, Outcome]):
     parse : Callable
         From the slug of a link and a body to an item, or an `InputError`. What is none counts for no address.
     count : Callable
-        Counts one more for the address that it came from, or raises that it has sent too many.
+        Counts one more for the address that it came from, by the slug, or raises that it has sent too many.
     groups : Groups
         Works on items; several endpoints may have the same.
     busy : Problem
@@ -70,7 +72,7 @@ class Endpoint(Generic[Item, Outcome]):
     surroundings: Surroundings
     limit: BodyLimit
     parse: Callable[[str, bytes], Item]
-    count: Callable[[str], object]
+    count: Count
     groups: Groups[Item, Outcome | InputError]
     busy: Problem
     write: Callable[[Outcome], tuple[int, bytes]]
@@ -83,7 +85,7 @@ class Endpoint(Generic[Item, Outcome]):
             with Body(self.surroundings.room, Sender.RESPONDENT) as body:
                 await body.read(declared_length(headers), receive, self.limit)
                 item = self.parse(slug, body.bytes())
-            self.count(find_sender(scope, headers, config.proxies))
+            self.count(find_sender(scope, headers, config.proxies), slug)
             outcome = await self.groups.submit(item)
             if isinstance(outcome, InputError):
                 raise outcome
@@ -97,22 +99,24 @@ class Endpoint(Generic[Item, Outcome]):
             await replies.send_json(send, *self.write(outcome))
 
 
-def count_arrivals(limit: ArrivalLimit, field: str, often: str) -> Callable[[str], None]:
-    """Count what comes, and say of what came too often after how long it may come again."""
+def count_arrivals(
+    limit: ArrivalLimit, field: str, often: str, crowd: Groups[Any, Any] | None = None
+) -> Count:
+    """Count what comes, and say of what came too often after how long it may come again: of a queue, if it is full."""
 
-    def count(who: str) -> None:
+    def count(who: str, _slug: str) -> None:
         delay = limit.find_delay(who)
-        if delay:
+        if delay and (crowd is None or crowd.is_crowded()):
             raise RefusedError(429, Problem(field, often, {"limit": delay}), delay)
 
     return count
 
 
-def count_looks(limit: LookLimit, field: str, often: str) -> Callable[[str], None]:
+def count_looks(limit: LookLimit, field: str, often: str) -> Count:
     """Count what is only looked at."""
 
-    def count(who: str) -> None:
-        if not limit.take(who):
+    def count(who: str, slug: str) -> None:
+        if not limit.take(who, slug):
             raise refuse(429, field, often)
 
     return count

@@ -1,20 +1,29 @@
-"""How often codes and receipts are looked at, in memory alone: nothing of a respondent is stored for it.
+"""How often codes of invitations are looked at, in memory alone: nothing of a respondent is stored for it.
 
-Looks are counted for the address that they come from, whatever they find: nobody is to watch a long list of codes.
-Addresses are kept as a hash, under a salt that ends with the process; nothing is written anywhere. So processes cannot
-count together: each lets its part of them through.
+**Why there is a limit.** Not for guessing: a code has 80 random bits, so that whoever tries ten thousand a second for
+a whole year, in a survey with 100,000 codes, finds one with a chance of 3 in 100 million; a response with a made-up
+code, which no such limit stops, would find out as much. But a look spends nothing, so that whoever has a long list of
+codes could watch when each of them is used. That is what is counted, whatever a look finds.
+
+**Whom it keeps out: nobody.** A page that is refused goes on to the questions without having looked, and the response
+decides (`client/invitation.js`). So whoever uses up the looks of an address that others share takes one thing from
+them: to be told before the questions, and not after them, that a code was used already.
+
+An address that is not of the public internet belongs to everybody who comes by an onion service, or by a proxy that
+no setting names. There looks are counted for each link, so that nobody's watching of one survey takes the looks of
+another.
+
+What is counted is kept as hashes (`server.web.front.address_memory`) until the ten minutes are over. When there is
+room for no more of them, nobody new may look until then: to begin anew, as for responses, would let whoever has many
+addresses look again and again. Processes do not count together: each lets its part of the looks through.
 """
 
-import hashlib
-import secrets
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from limits import RateLimitItemPerMinute
-from limits.storage import MemoryStorage
-from limits.strategies import MovingWindowRateLimiter
-
 from server.people.throttling import Network, find_client
+from server.web.front import address_memory
+from server.web.front.address_memory import AddressMemory, is_public
 from server.web.front.messages import Scope
 
 MOST_LOOKS: Final = 100
@@ -38,11 +47,15 @@ class LookLimit:
     """
 
     def __init__(self, processes: int) -> None:
-        self._limiter = MovingWindowRateLimiter(MemoryStorage())
-        self._item = RateLimitItemPerMinute(max(1, MOST_LOOKS // processes), MINUTES)
-        self._salt = secrets.token_bytes(16)
+        self._most = max(1, MOST_LOOKS // processes)
+        self.memory: AddressMemory[int] = AddressMemory(60 * MINUTES)
 
-    def take(self, who: str) -> bool:
-        """Count one more, if there is one left."""
-        hashed = hashlib.sha256(self._salt + who.encode("utf-8", "replace")).hexdigest()
-        return self._limiter.hit(self._item, hashed)
+    def take(self, who: str, slug: str) -> bool:
+        """Count one more look of an address, by a link; whether there was one left."""
+        known = self.memory.recall()
+        hashed = known.hash(who) if is_public(who) else known.hash("", slug)
+        looks = known.values.get(hashed, 0)
+        if looks >= self._most or (not looks and len(known.values) >= address_memory.MOST):
+            return False
+        known.values[hashed] = looks + 1
+        return True

@@ -22,6 +22,8 @@ from server.web.verifying.shells import ShellDrawer, parse_survey
 from server.web.verifying.visitors import SiteAnswer, Visitor
 
 _Draw = Callable[[str, str, PublishedSurvey], Iterable[Shell]]
+_WORKER = ' data-offline="'
+"""In what a page says that may keep itself."""
 _FORGETS = re.compile(rb'<main [^>]*" data-forgets[ >]')
 
 
@@ -34,11 +36,14 @@ class AnswerChecker:
         What each link's page says of its survey, by link.
     pages : dict of (str, str) to bytes
         The SHA-256 of pages by path and language.
+    with_workers : set of str
+        The paths of pages whose content security policy is their own, as it names the worker that keeps them.
     """
 
     def __init__(self, app: Flask, manifest: Mapping[str, Any]) -> None:
         self.data: dict[str, dict[str, str]] = {}
         self.pages: dict[tuple[str, str], bytes] = {}
+        self.with_workers: set[str] = set()
         self._beside: dict[tuple[str, str], dict[str, str]] = {}
         self._pinned = frozenset(manifest["files"])
         self._drawer = ShellDrawer(app)
@@ -151,7 +156,7 @@ class AnswerChecker:
         except UnicodeDecodeError:
             return [*compare_headers(answer, self._expect("/")), "not UTF-8"], ""
         # Whether the page may say so, its shell shows.
-        policy = OFFLINE_POLICY if ' data-offline="' in text else ""
+        policy = OFFLINE_POLICY if _WORKER in text else ""
         problems = compare_headers(answer, self._expect("/"), policy)
         logo = read_stated(text).logo
         own = {f"/s/{slug}/logo/{logo}.png"} if re.fullmatch("[0-9a-f]{64}", logo) else set()
@@ -165,6 +170,8 @@ class AnswerChecker:
     ) -> tuple[list[str], dict[str, str] | None]:
         """What is wrong with a page at a path, and its data where it is one of these shells."""
         problems, text = self._read(slug, answer)
+        if _WORKER in text:
+            self.with_workers.add(page)
         key = page, language, hashlib.sha256(answer.body).digest()
         if key not in self._matched:
             named = self._drawer.name_sender(slug, language, text, shells)

@@ -42,11 +42,15 @@ class SiteFinding:
 
 @dataclass(frozen=True)
 class SiteComparison:
-    """What was compared, what each link's page says of its survey, and the SHA-256 of pages by path and language."""
+    """What was compared, what each link's page says of its survey, and the SHA-256 of pages by path and language.
+
+    Paths `with_workers` are those of pages that have a content security policy of their own.
+    """
 
     findings: tuple[SiteFinding, ...]
     data: dict[str, dict[str, str]]
     pages: dict[tuple[str, str], bytes]
+    with_workers: frozenset[str]
 
     @property
     def agrees(self) -> bool:
@@ -135,6 +139,7 @@ class _SiteComparer:
             tuple(_conclude(what, problems) for what, problems in met.items()),
             self._checker.data,
             self._checker.pages,
+            frozenset(self._checker.with_workers),
         )
 
     async def _read_survey(self, fetcher: Fetcher, slug: str) -> None:

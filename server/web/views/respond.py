@@ -94,6 +94,8 @@ def tablet(slug: str) -> ResponseReturnValue:
     allow_keeping(survey, surveys.now())
     invited = strata.is_invited(session(), survey, stratum)
     refuses = "" if survey.tablet and not invited else "invited" if survey.tablet else "off"
+    if surveys.find_standing(survey, surveys.now()) in (surveys.Standing.CLOSED, surveys.Standing.OVER):
+        refuses = "closed"
     g.offline = not refuses
     data = TabletData(
         slug,
@@ -104,7 +106,8 @@ def tablet(slug: str) -> ResponseReturnValue:
         config().proof_of_work.is_asked(survey.works),
         refuses,
     )
-    return draw_tablet_page(data, current.published, surveys.definition_of(current))
+    drawn = draw_tablet_page(data, current.published, surveys.definition_of(current))
+    return drawn, 410 if refuses == "closed" else 200
 
 
 @blueprint.get("/how")
