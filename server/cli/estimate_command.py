@@ -36,7 +36,7 @@ from server.privacy.estimators import (
     estimate_shares,
     impossible_share_test,
 )
-from server.reports.explaining import explain_answer, explanation_json, of_report
+from server.reports.explaining import explain_answer, explanation_json, of_report, write_p
 
 BY_SIZE = "by_size"
 """The interval that a survey's report shows."""
@@ -162,7 +162,7 @@ def estimate(
         p_value = impossible_share_test(numbers, design)
         chance = "by chance" if p_value >= reports.UNLIKELY else "chance hardly explains it"
         click.echo(
-            f"Outside 0 to 1: no true shares give such reports in expectation; {chance} (p = {p_value:.3f})."
+            f"Outside 0 to 1: no true shares give such reports in expectation; {chance} ({write_p(p_value)})."
         )
 
 
