@@ -190,8 +190,8 @@ def _look_closer(
             if as_json:
                 print_document({"comparisons": [comparison_json(one) for one in compared]}, as_json)
                 return
-            for one in compared:
-                print_comparison(one)
+            for found in compared:
+                print_comparison(found)
             return
         explained = explain_answer(of_report(made), answer, by)
     if as_json:

@@ -110,8 +110,8 @@ def report(
             # Refused before anything is printed.
             explained, compared = wanted.explain(made), wanted.compare(made)
             print_report(made)
-            for one in compared:
-                print_comparison(one)
+            for comparison in compared:
+                print_comparison(comparison)
             print_together(made)
             if explained is not None:
                 print_explanation(explained)

@@ -50,24 +50,24 @@ def _figure_json(figure: ComparedFigure) -> dict[str, Any]:
 def comparison_rows(report: Report, compared: Sequence[Compared]) -> Iterator[dict[str, object]]:
     """By the names of the columns of the report's CSV; `stratum` names both."""
     texts = AnswerTexts(report.definition)
-    for one in compared:
-        question = one.entry.question
+    for found in compared:
+        question = found.entry.question
         about = {
             "question": question.name,
             "kind": question.kind,
             "text": question.text,
             "versions": " ".join(map(str, report.versions)),
             "group": "compared",
-            "stratum": " / ".join(map(name_group, (one.first, one.second))),
-            "n": (one.first.n or 0) + (one.second.n or 0),
+            "stratum": " / ".join(map(name_group, (found.first, found.second))),
+            "n": (found.first.n or 0) + (found.second.n or 0),
             "more_fewer_than": report.unseen.number or "",
         }
-        for figure in one.figures:
+        for figure in found.figures:
             answer = {}
             if isinstance(figure.first, ShareRow):
                 text = texts.of(question)[figure.first.index]
                 answer = {"answer": figure.first.answer, "answer_text": text}
-            for statistic, numbers in _list_statistics(one, figure):
+            for statistic, numbers in _list_statistics(found, figure):
                 yield {**about, **answer, "statistic": statistic, **numbers}
 
 

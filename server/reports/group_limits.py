@@ -87,8 +87,8 @@ class GroupLimits:
         if isinstance(first, ShareRow):
             if not all(column.one_partition for column in columns):
                 return (0.0, 1.0), (0.0, 1.0)
-            one, other = self._at_every_look(*columns, confidence)
-            return _pair(one[first.code]), _pair(other[first.code])
+            ours, theirs = self._at_every_look(*columns, confidence)
+            return _pair(ours[first.code]), _pair(theirs[first.code])
         ends = first.low, first.high
         if not all(column.one_partition for column in columns):
             return ends, ends
