@@ -12,7 +12,6 @@ Fieller, E. C. (1954). Some problems in interval estimation. *JRSS B* 16, 175-18
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import reduce
 
 import numpy as np
 from numpy.typing import NDArray
@@ -145,7 +144,8 @@ def compare_conditional_shares(
     reports, asked = checked_joint_parts(tallies, designs)
     wanted = [("first", first), ("second", second), *([] if within is None else [("within", within)])]
     if len(asked[0]) != len(wanted):
-        raise ValueError(f"designs must be of {len(wanted)} questions; they are of {len(asked[0])}")
+        number = "two" if within is None else "three"
+        raise ValueError(f"designs must be of {number} questions; they are of {len(asked[0])}")
     shape = [design.weights.shape[0] for design in asked[0]]
     row, column, *rest = (
         whole_number(name, answer, 0, truths - 1)
@@ -199,8 +199,8 @@ class _GroupPart:
         inverses = [left_inverse(design)[:, sent] for design, sent in zip(designs, possible, strict=True)]
         of_row = inverses[0][row] if gave else np.delete(inverses[0], row, axis=0).sum(axis=0)
         others = [inverse[answer] for inverse, answer in zip(inverses[2:], rest, strict=True)]
-        both = reduce(np.kron, [of_row, inverses[1][column], *others])
-        people = reduce(np.kron, [of_row, inverses[1].sum(axis=0), *others])
+        both = _cross([of_row, inverses[1][column], *others])
+        people = _cross([of_row, inverses[1].sum(axis=0), *others])
         scale = max(float(np.abs(both).max()), float(np.abs(people).max()))
         # What adds the same but for rounding is one report: of k answers that are treated alike four are left.
         _, chosen, group = np.unique(
@@ -209,7 +209,7 @@ class _GroupPart:
         seen = np.bincount(group.ravel(), weights=reports[np.ix_(*possible)].ravel()).astype(np.int64)
         sums = np.zeros((both.size, len(chosen)))
         sums[np.arange(both.size), group.ravel()] = 1
-        matrix = np.unique(np.round(reduce(np.kron, chances) @ sums, 15), axis=0)
+        matrix = np.unique(np.round(_cross(chances) @ sums, 15), axis=0)
         part = Mixture(seen[None], np.array([reports.sum() / n]), matrix)
         return cls(part, both[chosen], people[chosen])
 
@@ -262,6 +262,14 @@ def _accepted_shares(
     if last + 1 < len(shares):
         high = yield from find_root(alone, high, shares[last + 1], (found[last], found[last + 1]))
     return low, high
+
+
+def _cross(factors: Sequence[Row]) -> Row:
+    """Their Kronecker product."""
+    product = factors[0]
+    for factor in factors[1:]:
+        product = np.asarray(np.kron(product, factor), dtype=np.float64)
+    return product
 
 
 def _odds(share: float) -> float:
