@@ -3,6 +3,7 @@
 import io
 import json
 import math
+import re
 import zipfile
 from collections.abc import Mapping
 from pathlib import Path
@@ -139,6 +140,22 @@ def test_rows_count_as_much_as_their_weights(tmp_path: Path) -> None:
     assert "population" not in printed
 
 
+def test_reports_that_are_no_answers_are_counted_as_none(tmp_path: Path) -> None:
+    """Of two truths and three reports, the second report is not "yes"."""
+    three = study(question({"mechanism": "matrix", "chances": [[0.6, 0.3, 0.1], [0.1, 0.3, 0.6]]}))
+    data = column({"0": 20, "1": 10, "2": 30})
+    printed = analysed(tmp_path, three, data).stdout
+    assert re.search(r"cheated +yes +60 +- +0\.6667", printed)
+    assert "Reported: left out where reports are others than answers." in printed
+    page = tmp_path / "report.html"
+    assert analysed(tmp_path, three, data, "--output", str(page)).exit_code == 0
+    assert "“Reported” is left out where reports are others than answers." in page.read_text()
+    assert "16.7 %" not in page.read_text()
+    two = analysed(tmp_path, study(COIN), column({"0": 50, "1": 10})).stdout
+    assert re.search(r"cheated +yes +60 +10 ", two)
+    assert "Reported: left out" not in two
+
+
 def test_columns_may_have_other_names_and_other_texts(tmp_path: Path) -> None:
     stated = {"name": "cheated", "header": "Q7 a", "cells": {"1": "yes", "2": "no"}}
     plain = found(tmp_path, study(COIN), column({"yes": 30, "no": 50}))
@@ -272,6 +289,16 @@ REFUSED: dict[str, tuple[dict[str, Any], str, str]] = {
         "columns: must be unique; cheated stands twice",
     ),
     "no survey": ({"format": 1}, GOOD, "study: must have exactly one of survey, versions; it has -"),
+    "a mechanism with a slip": (
+        study(question({"mechanism": "mangatt", "truth": 0.7})),
+        GOOD,
+        "kuk, crosswise, mangat, triangular, forced_yes, matrix; it is mangatt",
+    ),
+    "a mechanism of two answers for more": (
+        study({"name": "cheated", "kind": "select_one", "text": "?", "design": {"mechanism": "mangatt"}}),
+        GOOD,
+        "must be one of best_choice, k_ary, unary, symmetric_unary, matrix; it is mangatt",
+    ),
     "another member": ({**study(COIN), "x": 1}, GOOD, "x: is not known here; allowed: format, survey"),
 }
 

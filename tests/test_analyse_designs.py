@@ -5,6 +5,7 @@ Numbers are worked out here, row by row, with the formulas that R's survey packa
 
 import json
 import math
+import re
 from pathlib import Path
 from typing import Any
 
@@ -199,6 +200,20 @@ def test_answers_are_compared_between_groups_that_are_known(tmp_path: Path) -> N
     assert [own["share"]["value"] for own in made["groups"]] == pytest.approx(
         [W[sexes == s].sum() / W.sum() for s in (0, 1)]
     )
+
+
+def test_a_small_p_value_of_all_groups_is_not_printed_as_nought(tmp_path: Path) -> None:
+    rows = ["cheated,sex,w"]
+    rows += [f"{'yes' if k % 4 else 'no'},f,1\n{'no' if k % 4 else 'yes'},m,1" for k in range(300)]
+    stated = study(
+        COIN,
+        covariates=[{"name": "sex", "categories": ["f", "m"]}],
+        sampling={"weights": "w", "tables": [{"question": "cheated", "by": "sex"}]},
+    )
+    printed = analysed(tmp_path, stated, "\n".join(rows) + "\n").stdout
+    assert "p of all groups" in printed
+    assert " < 0.001" in printed
+    assert not re.search(r" 0\.000$", printed, re.MULTILINE)
 
 
 def test_answers_are_compared_between_groups_that_are_randomised(tmp_path: Path) -> None:

@@ -52,6 +52,12 @@ def test_a_survey_and_its_file_are_explained_alike(new_database: NewDatabase, tm
     printed = run(url, "estimate", survey.slug, *by).stdout
     assert "Higher: " in printed
     assert "need not be cause and effect" in printed
+    assert "Not weighted: every response counts the same." in printed
+    # Said as the interval that the page shows, and not as one standard error.
+    assert "±" not in printed
+    (step,) = stratum["steps"]
+    average, reach = 100 * step["average_effect"], 100 * 1.959964 * step["average_effect_error"]
+    assert f"{average:+.1f} ({average - reach:.1f} to {average + reach:.1f})" in printed
 
 
 def test_what_does_not_tell_is_said_in_place_of_an_odds_ratio(tmp_path: Path) -> None:

@@ -18,7 +18,9 @@ from server.output.formatting import (
     fraction,
     join_list,
     level,
+    measure,
     moment,
+    number,
     percent,
     ratio,
 )
@@ -49,6 +51,13 @@ SHARES = {
 def test_a_share_seems_none_or_all_only_if_it_is(share: float, locale: str) -> None:
     shown = SHARES[share] if locale == "en" else SHARES[share].replace(".", ",")
     assert percent(share, locale) == shown
+
+
+@pytest.mark.parametrize("locale", ["en", "es", "pt", "fr"])
+@pytest.mark.parametrize("value", [-12_004, -2004, 7, 2004, 9999, 10_000, 1_234_567])
+def test_a_sentence_and_a_table_write_the_same_mean_alike(value: int, locale: str) -> None:
+    """A mean of 2004 was 2004 in a sentence, and 2.004 in the table below it."""
+    assert measure(value, locale, 5000) == number(value, locale)
 
 
 @settings(max_examples=500, deadline=None, derandomize=True, database=None)

@@ -65,14 +65,50 @@ def test_three_questions_are_the_solution_under_all_their_coins(database_url: st
     table = np.array([COUNTS[a, c, b] for a, b, c in itertools.product((0, 1), repeat=3)])
     expected = solve((0.25, 0.1, 0.4), table)
     assert found["questions"] == ["q1", "q3", "q2"]
-    assert [row["answers"] for row in found["rows"]] == [
+    assert [row["answers"] for row in found["rows"][:8]] == [
         ["no" if not bit else "yes" for bit in at] for at in itertools.product((0, 1), repeat=3)
     ]
-    shares = [row["estimate"] for row in found["rows"]]
+    rows = found["rows"][:8]
+    shares = [row["estimate"] for row in rows]
     assert shares == pytest.approx(expected.tolist(), abs=1e-9)
     # The twin whose answers are in the order of the definition.
     assert shares != pytest.approx(solve(GAMMAS, list(COUNTS.values())).tolist(), abs=1e-3)
-    assert all(row["interval"][0] < row["estimate"] < row["interval"][1] for row in found["rows"])
+    assert all(row["interval"][0] < row["estimate"] < row["interval"][1] for row in rows)
+
+
+def test_two_questions_go_together_within_each_answer_of_the_third(database_url: str) -> None:
+    """From the joint table under all coins; the twin that forgets the third answer is another number."""
+    survey = publish_three(database_url)
+    (found,) = read_together(database_url, survey, "q1,q2,q3")
+    table = solve(GAMMAS, list(COUNTS.values())).reshape(2, 2, 2)
+    rows = {(row["statistic"], tuple(row["answers"])): row for row in found["rows"][8:]}
+    assert len(rows) == 3 * 2 * 5
+    for axis, (first, second, third) in enumerate(
+        (("q2", "q3", "q1"), ("q1", "q3", "q2"), ("q1", "q2", "q3"))
+    ):
+        for place, answer in enumerate(("no", "yes")):
+            own = table.take(place, axis)
+            named = (f"{first}: yes", f"{second}: yes", f"{third}: {answer}")
+            gave, others = own[1, 1] / own[1].sum(), own[0, 1] / own[0].sum()
+
+            def read(statistic: str, named: tuple[str, ...] = named) -> Any:
+                return rows[f"{statistic}, within the last", named]
+
+            for who, share in (("those who gave the first", gave), ("the others", others)):
+                row = read(f"share among {who}")
+                expected = share if 0 <= share <= 1 else None
+                assert row["estimate"] == (
+                    expected if expected is None else pytest.approx(expected, abs=1e-9)
+                )
+                assert row["interval"][0] <= min(max(share, 0), 1) <= row["interval"][1]
+            if (own > 0).all():
+                odds = own[1, 1] * own[0, 0] / (own[0, 1] * own[1, 0])
+                assert read("odds ratio")["estimate"] == pytest.approx(odds, rel=1e-7)
+                assert read("difference")["estimate"] == pytest.approx(gave - others, abs=1e-9)
+                pooled = table.sum(axis=axis)
+                assert odds != pytest.approx(
+                    pooled[1, 1] * pooled[0, 0] / (pooled[0, 1] * pooled[1, 0]), rel=1e-3
+                )
 
 
 def test_versions_are_weighted_by_their_responses_each_under_its_own_coins(database_url: str) -> None:
@@ -83,7 +119,7 @@ def test_versions_are_weighted_by_their_responses_each_under_its_own_coins(datab
     values = list(COUNTS.values())
     expected = (solve(GAMMAS, values) + solve(newer, values)) / 2
     assert (found["versions"], found["n"]) == ([2, 1], 2 * sum(values))
-    assert [row["estimate"] for row in found["rows"]] == pytest.approx(expected.tolist(), abs=1e-9)
+    assert [row["estimate"] for row in found["rows"][:8]] == pytest.approx(expected.tolist(), abs=1e-9)
 
 
 def test_what_follows_from_two_groups_holds_with_them(database_url: str) -> None:
@@ -182,7 +218,14 @@ def test_every_kind_of_question_goes_with_every_other(database_url: str) -> None
         "coin,paid,drugs.pills",
     ]
     found = read_together(database_url, survey, *pairs)
-    assert [len(one["rows"]) for one in found] == [2 * 4 + 5, 4 * 2, 4 * 2, 7 * 5 + 5, 6 * 4 + 5, 2 * 3 * 2]
+    assert [len(one["rows"]) for one in found] == [
+        2 * 4 + 5,
+        4 * 2,
+        4 * 2,
+        7 * 5 + 5,
+        6 * 4 + 5,
+        2 * 3 * 2 + 7 * 5,
+    ]
     assert found[1]["questions"] == ["party", "cups"]
     assert all(-10 <= end <= 30 for row in found[1]["rows"] for end in row["interval"])
     assert [row["answers"][2] for row in found[5]["rows"][:2]] == ["not pills", "pills"]

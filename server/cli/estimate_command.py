@@ -12,6 +12,7 @@ from server import reports
 from server.archives.folders import ENGINES
 from server.cli.archive_command import print_archives
 from server.cli.common import JSON, found_survey, print_document, print_table, snapshot_session
+from server.cli.comparison_output import COMPARE, print_comparison
 from server.cli.explain_output import BY, EXPLAIN, print_explanation
 from server.cli.result_output import mean_cells, share_cells
 from server.output.formatting import level
@@ -36,7 +37,9 @@ from server.privacy.estimators import (
     estimate_shares,
     impossible_share_test,
 )
-from server.reports.explaining import explain_answer, explanation_json, of_report
+from server.reports.chosen_strata import compare_chosen
+from server.reports.comparison_values import comparison_json
+from server.reports.explaining import explain_answer, explanation_json, of_report, write_p
 
 BY_SIZE = "by_size"
 """The interval that a survey's report shows."""
@@ -54,6 +57,7 @@ MECHANISMS: dict[str, Callable[[int, float], Design]] = {
 @click.argument("slug", required=False)
 @EXPLAIN
 @BY
+@COMPARE
 @click.option("--gamma", type=float, help="Of the coin flip, in (0, 1/2).")
 @click.option("--mechanism", type=click.Choice(list(MECHANISMS)), help="Instead of --gamma, with --epsilon.")
 @click.option("--options", type=int, default=2, show_default=True, help="Of k_ary and ordinal.")
@@ -102,6 +106,7 @@ def estimate(
     slug: str | None,
     answer: str | None,
     by: tuple[str, ...],
+    strata: tuple[tuple[str, str, str], ...],
     gamma: float | None,
     mechanism: str | None,
     options: int,
@@ -120,13 +125,13 @@ def estimate(
 ) -> None:
     """Estimate true shares from counts of reports, or of the surveys in archive folders, without a database.
 
-    With the SLUG of a survey, --explain an answer of it by others, or by the strata.
+    With the SLUG of a survey, --explain an answer of it by others, or by the strata, or --compare two strata.
     """
     if slug is not None:
-        _explain(slug, answer, by, as_json)
+        _look_closer(slug, answer, by, strata, as_json)
         return
-    if answer is not None or by:
-        raise click.UsageError("--explain and --by need the SLUG of a survey; it is missing")
+    if answer is not None or by or strata:
+        raise click.UsageError("--explain, --by and --compare need the SLUG of a survey; it is missing")
     if folders:
         _refuse_counts(click.get_current_context(), ("folders", "engine", "master"), "--archive")
         print_archives(folders, engine, master, as_json)
@@ -162,18 +167,32 @@ def estimate(
         p_value = impossible_share_test(numbers, design)
         chance = "by chance" if p_value >= reports.UNLIKELY else "chance hardly explains it"
         click.echo(
-            f"Outside 0 to 1: no true shares give such reports in expectation; {chance} (p = {p_value:.3f})."
+            f"Outside 0 to 1: no true shares give such reports in expectation; {chance} ({write_p(p_value)})."
         )
 
 
-def _explain(slug: str, answer: str | None, by: tuple[str, ...], as_json: bool) -> None:
-    """What an answer of a survey goes with, of the responses that its report shows."""
-    _refuse_counts(click.get_current_context(), ("slug", "answer", "by"), "a SLUG")
-    if answer is None:
-        raise click.UsageError("--explain must be given with a SLUG; it is missing")
+def _look_closer(
+    slug: str,
+    answer: str | None,
+    by: tuple[str, ...],
+    strata: tuple[tuple[str, str, str], ...],
+    as_json: bool,
+) -> None:
+    """What an answer of a survey goes with, or how two strata differ, of the responses that its report shows."""
+    _refuse_counts(click.get_current_context(), ("slug", "answer", "by", "strata"), "a SLUG")
+    if (answer is None) == (not strata) or (by and answer is None):
+        raise click.UsageError("--explain, with --by, or --compare must be given with a SLUG: one of the two")
     with snapshot_session() as session:
         made = reports.read(session, found_survey(session, slug))
         reports.require_shown(made)
+        if answer is None:
+            compared = [compare_chosen(made, *asked, anytime=False) for asked in strata]
+            if as_json:
+                print_document({"comparisons": [comparison_json(one) for one in compared]}, as_json)
+                return
+            for found in compared:
+                print_comparison(found)
+            return
         explained = explain_answer(of_report(made), answer, by)
     if as_json:
         print_document(explanation_json(explained), as_json)

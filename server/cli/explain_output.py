@@ -27,10 +27,13 @@ def print_explanation(explained: ExplainedAnswer) -> None:
     """A line for each step of each predictor, and what must be known of all."""
     found = explained.explanation
     click.echo(f"\nWhat “{explained.name}” goes with ({explained.rows} responses):")
+    if not explained.weighted:  # whatever stands above it
+        click.echo("Not weighted: every response counts the same.")
     rows, notes = explanation_lines(explained)
     what = "mean" if explained.model == "linear" else "odds"
-    average = "on average, levels" if explained.model == "cumulative" else "on average, points"
-    print_table(["by", "", f"{what}, with {level(found.confidence, 'en')}% interval", average, "p"], rows)
+    interval = f"with {level(found.confidence, 'en')}% interval"
+    average = f"on average, {'levels' if explained.model == 'cumulative' else 'points'}, {interval}"
+    print_table(["by", "", f"{what}, {interval}", average, "p"], rows)
     test = found.test
     if not math.isnan(test.p_value):
         written = write_p(test.p_value)

@@ -12,6 +12,7 @@ import click
 
 from server import reports
 from server.cli.common import JSON, SLUG, found_survey, open_new_file, snapshot_session
+from server.cli.comparison_output import COMPARE, print_comparison
 from server.cli.explain_output import BY, EXPLAIN, print_explanation
 from server.cli.report_writers import ReportRequest, Write, list_internal_writers, list_public_writers
 from server.cli.result_output import print_report
@@ -72,6 +73,7 @@ _IN_MEMORY = 1 << 24
 )
 @EXPLAIN
 @BY
+@COMPARE
 @JSON
 def report(
     slug: str,
@@ -84,6 +86,7 @@ def report(
     together: tuple[str, ...],
     answer: str | None,
     by: tuple[str, ...],
+    strata: tuple[tuple[str, str, str], ...],
     as_json: bool,
 ) -> None:
     """Report on a survey's responses; with --public, on its releases alone.
@@ -94,18 +97,21 @@ def report(
     """
     kinds = _kinds("json" if as_json else kind, outputs)
     _check(kinds, public, outputs, number, together)
-    _check_explaining(kinds, public, number, answer, by)
+    _check_explaining(kinds, public, number, answer, by, strata)
     if labels is not None and not set(kinds) & set(reports.LABELLED):
         raise click.UsageError(
             f"--labels needs a file that has some, one of {', '.join(reports.LABELLED)}; it is {labels}"
         )
-    wanted = ReportRequest(number, language, labels, together, answer, by)
+    wanted = ReportRequest(number, language, labels, together, answer, by, strata)
     with snapshot_session() as session:
         found = found_survey(session, slug)
         if not kinds:
             made = wanted.read(session, found)
-            explained = wanted.explain(made)  # refused before anything is printed
+            # Refused before anything is printed.
+            explained, compared = wanted.explain(made), wanted.compare(made)
             print_report(made)
+            for comparison in compared:
+                print_comparison(comparison)
             print_together(made)
             if explained is not None:
                 print_explanation(explained)
@@ -162,17 +168,24 @@ def _check(
 
 
 def _check_explaining(
-    kinds: Sequence[str], public: bool, number: int | None, answer: str | None, by: Sequence[str]
+    kinds: Sequence[str],
+    public: bool,
+    number: int | None,
+    answer: str | None,
+    by: Sequence[str],
+    strata: Sequence[object],
 ) -> None:
-    """Refuse an explanation where there is no report on all stored responses to hold it."""
+    """Refuse an explanation, and a comparison, where there is no report on all stored responses to hold it."""
     if by and answer is None:
         raise click.UsageError("--by needs --explain; it is missing")
-    if answer is None:
+    if answer is None and not strata:
         return
     wrong = [option for option, given in (("--public", public), ("--version", number is not None)) if given]
     wrong += [f"--format {kind}" for kind in kinds if kind not in FORMATS]
     if wrong:
-        raise click.UsageError(f"{wrong[0]} must not be given with --explain")
+        raise click.UsageError(
+            f"{wrong[0]} must not be given with {'--compare' if answer is None else '--explain'}"
+        )
 
 
 def _made(write: Write, kind: str) -> IO[bytes]:

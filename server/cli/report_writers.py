@@ -8,6 +8,8 @@ from typing import IO, TypeVar
 from sqlalchemy.orm import Session
 
 from server import releases, reports
+from server.reports import Compared
+from server.reports.chosen_strata import compare_chosen
 from server.reports.chosen_together import parse_together
 from server.reports.explaining import ExplainedAnswer, explain_answer, of_report
 from server.reports.formats import FORMATS, Finish, InternalReport, PublicReport
@@ -20,7 +22,10 @@ Source = TypeVar("Source")
 
 @dataclass(frozen=True)
 class ReportRequest:
-    """What a report shall hold: a version or all, questions together, an answer to explain; and its languages."""
+    """What a report shall hold: a version or all, questions together, an answer to explain, strata to compare.
+
+    And its languages.
+    """
 
     number: int | None
     language: str
@@ -28,6 +33,7 @@ class ReportRequest:
     together: tuple[str, ...]
     answer: str | None
     by: tuple[str, ...]
+    strata: tuple[tuple[str, str, str], ...] = ()
 
     def read(self, session: Session, survey: Survey) -> reports.Report:
         """The report, of which something must be shown."""
@@ -37,6 +43,10 @@ class ReportRequest:
     def explain(self, made: reports.Report) -> ExplainedAnswer | None:
         """What the answer goes with; None where none is to be explained."""
         return None if self.answer is None else explain_answer(of_report(made), self.answer, self.by)
+
+    def compare(self, made: reports.Report) -> tuple[Compared, ...]:
+        """Each question in the two strata that it was asked for."""
+        return tuple(compare_chosen(made, *asked, anytime=False) for asked in self.strata)
 
 
 def _read_shown(session: Session, survey: Survey, number: int | None) -> reports.Report:
@@ -52,7 +62,11 @@ def list_internal_writers(session: Session, survey: Survey, wanted: ReportReques
     made = cache(lambda: wanted.read(session, survey))
     pooled = cache(lambda: _read_shown(session, survey, None))
     read_ledger = partial(releases.read_ledger, session, survey)
-    source = cache(lambda: InternalReport(made(), read_ledger, wanted.language, wanted.explain(made())))
+    source = cache(
+        lambda: InternalReport(
+            made(), read_ledger, wanted.language, wanted.explain(made()), wanted.compare(made())
+        )
+    )
 
     def responses(file: IO[bytes]) -> None:
         reports.require_shown(pooled(), version.number)

@@ -9,6 +9,7 @@ from server import reports
 from server.cli.common import print_table
 from server.output.formatting import fraction
 from server.privacy.estimators import AnsweredMeanEstimate, MeanEstimate, PooledShares, ShareEstimate
+from server.reports.explaining import write_p
 from server.simulation import Entered
 
 WEIGHTED = "weighted by population"
@@ -27,6 +28,8 @@ def print_report(made: reports.Report, entered: Mapping[str, Entered] | None = N
             for group in made.told_strata(entry):
                 rows += _group_lines(made, entry, group, bool(entered))
     print_table([*header, ""], rows)
+    if any(row.count is None for entry in made.questions for row in entry.shown):
+        click.echo("Reported: left out where reports are others than answers.")
     for line in weighting_lines(made):
         click.echo(line)
     click.echo(
@@ -121,7 +124,8 @@ def _lines(
     name = entry.question.name
     for row in found.shown:
         estimate = row.column.estimate
-        line = [name, row.answer, str(found.n), "-" if row.column.weights is not None else str(row.count)]
+        count = None if row.column.weights is not None else row.count
+        line = [name, row.answer, str(found.n), "-" if count is None else str(count)]
         line += ["-"] * 3 if estimate is None else share_cells(estimate, row.code)
         line += [] if entered is None else [_number(entered[name].shares[row.index])]
         yield [*line, _impossible(found) if row.impossible else ""]
@@ -138,7 +142,7 @@ def _impossible(found: reports.QuestionReport) -> str:
     p_value = found.impossible_p_value
     assert p_value is not None  # there are responses
     by_chance = p_value >= reports.UNLIKELY
-    return f"{'outside 0 to 1 by chance' if by_chance else 'impossible share'} (p = {p_value:.3f})"
+    return f"{'outside 0 to 1 by chance' if by_chance else 'impossible share'} ({write_p(p_value)})"
 
 
 def share_cells(estimate: ShareEstimate | PooledShares, code: int) -> list[str]:

@@ -9,6 +9,7 @@ from server.output.formatting import fraction
 from server.privacy.estimators.weighted_rows import WeightedEstimate
 from server.reports.elsewhere.sample_estimates import UNEVEN, SampleReport
 from server.reports.elsewhere.sample_tables import SampleTable
+from server.reports.explaining import cut_letter
 
 
 def print_sample(found: SampleReport) -> None:
@@ -56,7 +57,7 @@ def _print_comparison(table: SampleTable) -> None:
         answer = "(mean)" if line.index is None else table.question.answers[line.index]
         for place, (name, own) in enumerate(zip(table.names, line.groups, strict=True)):
             apart = _number_cells(line.differences[place - 1])[::2][:2] if place else ["", ""]
-            p_value = "" if place or math.isnan(line.test.p_value) else f"{line.test.p_value:.3f}"
+            p_value = "" if place or math.isnan(line.test.p_value) else cut_letter(line.test.p_value)
             rows.append([answer, name, *_number_cells(own)[:3], *apart, p_value])
     header = ["answer", "group", "estimate", "standard error", "95% interval"]
     print_table([*header, "above the first group", "95% interval", "p of all groups"], rows)

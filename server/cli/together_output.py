@@ -7,6 +7,7 @@ import click
 from server.cli.common import print_table
 from server.output.formatting import fraction, ratio
 from server.reports import Report
+from server.reports.three_together import ThreeTogether
 from server.reports.together_values import TogetherRow, list_rows
 
 
@@ -22,12 +23,16 @@ def print_together(made: Report) -> None:
         header = [*(side.question.name for side in sides), "", "estimate", "standard error", "interval"]
         print_table(header, rows)
         click.echo("Every response counts the same.")
-        if len(sides) == 2:
-            click.echo("Intervals of two groups hold together, and with them what follows from them.")
+        if isinstance(found, ThreeTogether) and not found.pairs:
+            click.echo("Within each answer of the third, too many reports may arrive to compare two.")
+            continue
+        if len(sides) == 3:
+            click.echo("Within the last: of the first two, among those who gave the last answer.")
+        click.echo("Intervals of two groups hold together, and with them what follows from them.")
 
 
 def _line(row: TogetherRow, width: int) -> list[str]:
-    write = _write_ratio if row.statistic == "odds ratio" else _write
+    write = _write_ratio if row.statistic.startswith("odds ratio") else _write
     names = [*row.answers, *[""] * (width - len(row.answers))]
     low, high = row.ends
     interval = f"{write(low)} to {write(high)}" if row.interval else ""

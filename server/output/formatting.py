@@ -89,17 +89,24 @@ def decimal(number: float, locale: str) -> str:
 
 def number(value: float, locale: str) -> str:
     """0.125 -> "0.125", 1990 -> "1990": a number of a question's grid, with its own decimals."""
-    return format_decimal(value, "#,##0.##########" if abs(value) >= 10_000 else "0.##########", locale)
+    return format_decimal(value, f"{_whole_part(value)}.##########", locale)
+
+
+def _whole_part(value: float) -> str:
+    """In groups from 10,000 on, as a smaller number may be a year."""
+    return "#,##0" if abs(value) >= 10_000 else "0"
 
 
 def measure(value: float | None, locale: str, width: float) -> str:
-    """An estimated number, with as many decimals as a percentage where its range is `width` wide."""
+    """An estimated number, with as many decimals as a percentage where its range is `width` wide.
+
+    In groups of digits as `number` is: a sentence and a table beside it write the same mean alike.
+    """
     if value is None or not math.isfinite(value):
         return "–"
     decimals = count_measured(width)
-    return format_decimal(
-        round(value, decimals) + 0.0, "#,##0" + "." * bool(decimals) + "0" * decimals, locale
-    )
+    rounded = round(value, decimals) + 0.0
+    return format_decimal(rounded, _whole_part(rounded) + "." * bool(decimals) + "0" * decimals, locale)
 
 
 def count_measured(width: float) -> int:

@@ -202,11 +202,15 @@ def _question_rows(
     )
     shares = entry.rows if found is None else found.rows
     for row in shares:
-        cells = ("",) * 14 if found is None else (found.n, row.count, *_share_cells(row))
+        cells = ("",) * 14 if found is None else (found.n, _or_empty(row.count), *_share_cells(row))
         yield (*asked, row.answer, texts.of(question)[row.index], *about, "share", *cells, *rest)
     if entry.mean is not None:
         cells = ("",) * 14 if found is None else (found.n, "", "", *_mean_cells(found.mean), "")
         yield (*asked, "", "", *about, "mean", *cells, *rest)
+
+
+def _or_empty(value: float | None) -> object:
+    return "" if value is None else value
 
 
 def _share_cells(row: ShareRow) -> tuple[object, ...]:
@@ -214,7 +218,7 @@ def _share_cells(row: ShareRow) -> tuple[object, ...]:
     if estimate is None:
         return ("",) * 12
     return (
-        float(row.column.observed[code]),
+        _or_empty(row.observed),
         row.value,
         row.within_range,
         finite(float(estimate.standard_errors[code])),

@@ -41,9 +41,14 @@ class ShareRow:
     code: int
 
     @property
-    def count(self) -> int:
-        """Reports that arrived so."""
-        return int(self.column.counts[self.code])
+    def count(self) -> int | None:
+        """Reports that arrived so; None where reports are others than answers."""
+        return int(self.column.counts[self.code]) if self.column.repeats_answers else None
+
+    @property
+    def observed(self) -> float | None:
+        """Their share of all."""
+        return float(self.column.observed[self.code]) if self.column.repeats_answers else None
 
     @property
     def impossible(self) -> bool:

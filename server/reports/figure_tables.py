@@ -2,16 +2,18 @@
 
 from collections.abc import Sequence
 
+from server.output.formatting import finite
 from server.reports.answer_names import AnswerTexts
+from server.reports.comparison_values import name_group
 from server.reports.csv_cells import csv_text
 from server.reports.estimate_values import ShareRow
 from server.reports.report import Report
 from server.reports.stratum_comparison import Compared
-from server.reports.stratum_estimates import NO_STRATUM, StratumReport
 
 _COMPARED = (
     "survey,question,statistic,answer,answer_text,first_stratum,second_stratum,first_n,second_n,first_estimate,"
-    "second_estimate,difference,interval_low,interval_high,confidence,comparisons"
+    "second_estimate,difference,interval_low,interval_high,confidence,comparisons,ratio,ratio_low,ratio_high,p_value,"
+    "least_shown,power_at_estimate"
 ).split(",")
 
 
@@ -21,7 +23,7 @@ def comparison_csv(report: Report, compared: Compared) -> str:
     texts = AnswerTexts(report.definition)
     question = compared.entry.question
     for figure in compared.figures:
-        first = figure.first
+        first, measures = figure.first, figure.measures
         what: tuple[object, ...] = ("mean", "", "")
         if isinstance(first, ShareRow):
             what = ("share", first.answer, texts.of(question)[first.index])
@@ -30,7 +32,7 @@ def comparison_csv(report: Report, compared: Compared) -> str:
                 report.slug,
                 question.name,
                 *what,
-                *map(_path, (compared.first, compared.second)),
+                *map(name_group, (compared.first, compared.second)),
                 compared.first.n,
                 compared.second.n,
                 first.value,
@@ -39,10 +41,11 @@ def comparison_csv(report: Report, compared: Compared) -> str:
                 *figure.interval,
                 compared.confidence,
                 len(compared.figures),
+                finite(measures.ratio),
+                *map(finite, measures.ratio_interval or (None, None)),
+                finite(measures.p_value),
+                finite(measures.least_shown),
+                finite(measures.power),
             )
         )
     return csv_text(rows)
-
-
-def _path(group: StratumReport) -> str:
-    return NO_STRATUM if group.own_link else group.path

@@ -8,6 +8,7 @@ from server.inputs import N_
 from server.output import documents
 from server.output.documents import Document
 from server.releases.values import Ledger
+from server.reports.comparison_values import comparison_json, comparison_rows
 from server.reports.contents import build_internal_document, build_public_document
 from server.reports.csv_report import to_csv
 from server.reports.documents import to_json
@@ -16,6 +17,7 @@ from server.reports.ledger_files import public_csv, public_json
 from server.reports.public_page import write_public_page
 from server.reports.public_source import Published
 from server.reports.report import Report
+from server.reports.stratum_comparison import Compared
 
 Written = str | bytes
 Finish = Callable[[], Written]
@@ -30,6 +32,7 @@ class InternalReport:
     read_ledger: Callable[[], Ledger]
     language: str
     explained: ExplainedAnswer | None = None
+    compared: tuple[Compared, ...] = ()
 
     @cached_property
     def ledger(self) -> Ledger:
@@ -39,7 +42,7 @@ class InternalReport:
     @cached_property
     def document(self) -> Document:
         """The report in its reader's language."""
-        return build_internal_document(self.report, self.ledger, self.language, self.explained)
+        return build_internal_document(self.report, self.ledger, self.language, self.explained, self.compared)
 
 
 @dataclass(frozen=True)
@@ -110,11 +113,16 @@ def _list(
 
 
 def _list_rows(source: InternalReport) -> str:
-    return to_csv(source.report, () if source.explained is None else explanation_rows(source.explained))
+    explained = () if source.explained is None else explanation_rows(source.explained)
+    return to_csv(source.report, (*comparison_rows(source.report, source.compared), *explained))
 
 
 def _write_json(source: InternalReport) -> str:
-    more = {} if source.explained is None else {"explanation": explanation_json(source.explained)}
+    more: dict[str, object] = {}
+    if source.compared:
+        more["comparisons"] = [comparison_json(one) for one in source.compared]
+    if source.explained is not None:
+        more["explanation"] = explanation_json(source.explained)
     return to_json(source.report, source.ledger, more)
 
 

@@ -81,6 +81,11 @@ class ReportColumn:
         """Shares of the reports as they arrived."""
         return self.counts / self.n
 
+    @property
+    def repeats_answers(self) -> bool:
+        """Whether each report is named as an answer is; data from elsewhere may have more reports, or fewer."""
+        return all(design.weights.shape[0] == design.weights.shape[1] for design in self.designs)
+
     @cached_property
     def estimate(self) -> PooledShares | None:
         """The estimated shares; None before the first response."""

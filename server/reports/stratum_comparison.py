@@ -9,23 +9,13 @@ from enum import StrEnum
 
 from server.collect.waves import same_question
 from server.inputs import N_, refuse
-from server.privacy.estimators.anytime import (
-    anytime_answered_means_of,
-    anytime_means_of,
-    anytime_shares_of,
-)
-from server.privacy.estimators.group_differences import (
-    mean_difference_of,
-    share_differences_of,
-    subtract_intervals,
-)
 from server.privacy.estimators.limits import split_error
-from server.privacy.estimators.pooled_means import pooled_answered_mean_of
+from server.reports.difference_measures import DifferenceMeasures
 from server.reports.estimate_values import QuestionReport, ReportMean, ShareRow, compute_limits
 from server.reports.findings import count_parts
 from server.reports.forest import figures
+from server.reports.group_limits import GroupLimits
 from server.reports.report import Report
-from server.reports.report_columns import INTERVAL
 from server.reports.stratum_estimates import NO_STRATUM, StratumReport, group_of
 from server.study.strata import Node, walk
 
@@ -69,12 +59,16 @@ class Distance:
 
 @dataclass(frozen=True, eq=False)
 class ComparedFigure:
-    """A share or a mean in two groups; `value` and `interval` are the first less the second, None where unknown."""
+    """A share or a mean in two groups; `value` and `interval` are the first less the second, None where unknown.
+
+    `measures` says what else follows: the ratio, a test, and what could have been seen.
+    """
 
     first: ShareRow | ReportMean
     second: ShareRow | ReportMean
     value: float | None
     interval: Interval
+    measures: DifferenceMeasures
 
     @property
     def width(self) -> float:
@@ -166,46 +160,21 @@ def compare_reports(
     """All that is estimated of a question in two groups of which nobody is in both, the first less the second."""
     compute_limits([first, second])
     pairs = [(one, other) for (_, one), (_, other) in zip(figures(first), figures(second), strict=True)]
-    by_itself = split_error(confidence, len(pairs))  # several comparisons hold together
-    return tuple(_subtract(one, other, by_itself, anytime) for one, other in pairs)
+    limits, by_itself = GroupLimits(anytime), split_error(confidence, len(pairs))  # all hold together
+    return tuple(
+        ComparedFigure(
+            one,
+            other,
+            None if one.value is None or other.value is None else one.value - other.value,
+            limits.subtract(one, other, by_itself),
+            DifferenceMeasures(one, other, limits, confidence, len(pairs), _is_amount(first, one)),
+        )
+        for one, other in pairs
+    )
 
 
-def _subtract(
-    first: ShareRow | ReportMean, second: ShareRow | ReportMean, confidence: float, anytime: bool
-) -> ComparedFigure:
-    value = None if first.value is None or second.value is None else first.value - second.value
-    if isinstance(first, ShareRow) and isinstance(second, ShareRow):
-        interval = _share_interval(first, second, confidence, anytime)
-    else:
-        assert isinstance(first, ReportMean)
-        assert isinstance(second, ReportMean)
-        interval = _mean_interval(first, second, confidence, anytime)
-    return ComparedFigure(first, second, value, interval)
-
-
-def _share_interval(first: ShareRow, second: ShareRow, confidence: float, anytime: bool) -> Interval:
-    columns = first.column, second.column
-    if not anytime:
-        parts = columns[0].checked, columns[1].checked
-        low, high = share_differences_of(*parts, confidence, INTERVAL).intervals[first.code].tolist()
-        return low, high
-    if not all(column.one_partition for column in columns):
-        return -1.0, 1.0
-    limits = anytime_shares_of([column.checked for column in columns], split_error(confidence, 2))
-    return subtract_intervals(*(tuple(own[first.code].tolist()) for own in limits))
-
-
-def _mean_interval(first: ReportMean, second: ReportMean, confidence: float, anytime: bool) -> Interval:
-    ends, columns = (first.low, first.high), (first.column, second.column)
-    parts = [column.checked for column in columns]
-    if anytime:
-        if not all(column.one_partition for column in columns):
-            return ends[0] - ends[1], ends[1] - ends[0]
-        limits = anytime_answered_means_of if first.answered else anytime_means_of
-        return subtract_intervals(*limits(parts, ends, split_error(confidence, 2)))
-    if first.answered:
-        by_itself = split_error(confidence, 2)
-        limits_of = (pooled_answered_mean_of(own, ends, by_itself, INTERVAL).interval for own in parts)
-        return subtract_intervals(*limits_of)
-    low, high = mean_difference_of(parts[0], parts[1], ends, confidence, INTERVAL).intervals[0].tolist()
-    return low, high
+def _is_amount(entry: QuestionReport, figure: ShareRow | ReportMean) -> bool:
+    """Whether one can be so many times another: of levels of a scale, or a number below 0, that says nothing."""
+    if isinstance(figure, ShareRow):
+        return True
+    return entry.question.kind != "scale" and figure.low >= 0

@@ -1,4 +1,4 @@
-"""Three questions together: the share of every combination of answers."""
+"""Three questions together: the share of every combination, and how two go together within each answer of the third."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -6,11 +6,46 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
 
+import numpy as np
+from numpy.typing import NDArray
+
 from server.collect.waves import Wave
-from server.privacy.estimators import JointEstimate, estimate_pooled_joint
+from server.privacy.designs import Design
+from server.privacy.estimators import (
+    GroupComparison,
+    JointEstimate,
+    compare_conditional_shares,
+    estimate_pooled_joint,
+)
+from server.privacy.estimators.association import associate
 from server.reports.crossing import MOST_CELLS, MOST_JOINT, CrossedSide, JointShare, take_cell, take_sides
 from server.reports.joint_counts import JointCounts, count_together, join_parts
 from server.reports.report_columns import INTERVAL
+
+MOST_WITHIN = 64
+"""Combinations of reports, unless coins treat answers alike, of which pairs are looked at within the third."""
+
+
+@dataclass(frozen=True, eq=False)
+class PairWithin:
+    """Two of three questions, by their places, among those who gave an answer to the third.
+
+    `third` is the place of that question, `answer` that of its answer in the table. Of the chosen answers of the two
+    it holds the shares in the two groups (`compared`), the odds ratio and phi; None where the estimates define none.
+    """
+
+    pair: tuple[int, int]
+    third: int
+    answer: int
+    compared: GroupComparison
+    odds_ratio: float | None
+    phi: float | None
+
+    @property
+    def difference(self) -> float | None:
+        """Of the two shares; None where one of them is estimated where none can be."""
+        gave, others = self.compared.gave.possible, self.compared.others.possible
+        return None if gave is None or others is None else gave - others
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,8 +86,55 @@ class ThreeTogether:
         return [take_cell(self._joint, at) for at in self.list_places()]
 
     @cached_property
+    def pairs(self) -> tuple[PairWithin, ...]:
+        """Each pair within each answer of the third, the last question as the third first; none of too many reports."""
+        if self._is_slow:
+            return ()
+        return tuple(
+            self._compare(third, answer) for third in (2, 1, 0) for answer in range(self.sizes[third])
+        )
+
+    @property
+    def _is_slow(self) -> bool:
+        """Whether intervals of a pair could take seconds: many reports that each tell something else."""
+        return any(
+            math.prod(len(design.weights[0]) for design in own) > MOST_WITHIN
+            and not all(design.treats_options_alike() for design in own)
+            for own in self._parts[1]
+        )
+
+    def _compare(self, third: int, answer: int) -> PairWithin:
+        first, second = (place for place in range(3) if place != third)
+        order = (first, second, third)
+        found, used = self._parts
+        chosen = [1 if side.split else own for side, own in zip(self.sides, self.answers, strict=True)]
+        compared = compare_conditional_shares(
+            [table.transpose(order) for table in found],
+            [[designs[place] for place in order] for designs in used],
+            chosen[first],
+            chosen[second],
+            self.confidence,
+            answer,
+        )
+        table = self._joint.table.transpose(order)[..., answer]
+        for axis, place in enumerate((first, second)):  # the chosen answer, after all others
+            given = table.take([chosen[place]], axis)
+            table = np.concatenate([table.sum(axis=axis, keepdims=True) - given, given], axis)
+        total = float(table.sum())
+        if total <= 0:  # estimated to be nobody
+            return PairWithin((first, second), third, answer, compared, None, None)
+        measured = associate(table / total, np.zeros((4, 4)), self.confidence)
+        phi = measured.phi.value
+        phi = phi if phi is not None and -1 <= phi <= 1 else None
+        return PairWithin((first, second), third, answer, compared, measured.odds_ratio.value, phi)
+
+    @cached_property
+    def _parts(self) -> tuple[list[NDArray[np.int64]], list[tuple[Design, ...]]]:
+        return join_parts(self.tables, _columns(self.sides, self.answers))
+
+    @cached_property
     def _joint(self) -> JointEstimate:
-        found, used = join_parts(self.tables, _columns(self.sides, self.answers))
+        found, used = self._parts
         return estimate_pooled_joint(found, used, None, self.confidence, INTERVAL)
 
 

@@ -9,7 +9,7 @@ from server.privacy.estimators import ConditionalShare
 from server.reports.answer_names import AnswerTexts
 from server.reports.crossing import Crossed, CrossedSide, JointShare
 from server.reports.report import Report
-from server.reports.three_together import ThreeTogether
+from server.reports.three_together import PairWithin, ThreeTogether
 
 Ends = tuple[float | None, float | None]
 
@@ -22,7 +22,8 @@ class TogetherRow:
     ----------
     statistic : str
         "joint share"; or of the chosen answers "share among those who gave the first", "share among the others",
-        "difference", "odds ratio", "phi"; where the second question is a number, "mean among …".
+        "difference", "odds ratio", "phi"; where the second question is a number, "mean among …". Of three questions
+        "…, within the last": among those who gave the last answer, which names its question as the others do.
     answers : tuple of str
         One of each question; empty for a number.
     interval : str
@@ -105,6 +106,8 @@ def list_rows(report: Report, found: Crossed | ThreeTogether) -> Iterator[Togeth
         for at, cell in zip(found.list_places(), found.list_cells(), strict=True):
             named = [_name_given(texts, found, place, index) for place, index in enumerate(at)]
             yield _cell_row(report, named, cell)
+        for pair in found.pairs:
+            yield from _within_rows(texts, found, pair)
         return
     if found.numeric:
         for index in range(len(found.row.question.answers)):
@@ -150,6 +153,37 @@ def _pair_rows(texts: AnswerTexts, found: Crossed) -> Iterator[TogetherRow]:
     ):
         yield TogetherRow(statistic, names, said, value, None, ends, kind, compared.confidence)
     yield TogetherRow("phi", names, said, found.phi, None, (None, None), "", None)
+
+
+def _within_rows(texts: AnswerTexts, found: ThreeTogether, pair: PairWithin) -> Iterator[TogetherRow]:
+    """Of the chosen answers of two questions among those who gave an answer to the third, which is named last."""
+    chosen = [(place, 1 if found.sides[place].split else found.answers[place]) for place in pair.pair]
+    named = [_name_given(texts, found, *one) for one in (*chosen, (pair.third, pair.answer))]
+    (first, second, third), said = zip(*named, strict=True)
+    questions = [found.sides[place].question.name for place in (*pair.pair, pair.third)]
+    names = tuple(
+        f"{question}: {answer}" for question, answer in zip(questions, (first, second, third), strict=True)
+    )
+    compared = pair.compared
+    for who, group in (("those who gave the first", compared.gave), ("the others", compared.others)):
+        yield TogetherRow(
+            f"share among {who}, within the last",
+            names,
+            said,
+            group.possible,
+            None,
+            group.interval,
+            _kind(group),
+            compared.confidence,
+        )
+    kind = _kind(compared.gave)
+    for statistic, value, ends in (
+        ("difference", pair.difference, compared.difference_limits),
+        ("odds ratio", pair.odds_ratio, compared.odds_ratio),
+    ):
+        what = f"{statistic}, within the last"
+        yield TogetherRow(what, names, said, value, None, ends, kind, compared.confidence)
+    yield TogetherRow("phi, within the last", names, said, pair.phi, None, (None, None), "", None)
 
 
 def _group_rows(found: Crossed, named: Sequence[tuple[str, str]], index: int) -> Iterator[TogetherRow]:

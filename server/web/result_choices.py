@@ -1,6 +1,6 @@
 """What the address of results asks to look at: a question, strata, two questions. What is not there is refused."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from urllib.parse import urlencode
@@ -13,9 +13,11 @@ from server.inputs import N_, refuse, shorten_value
 from server.output.charts import Axis
 from server.output.documents import Chart
 from server.reports import Compared, Crossed, CrossedFinding, QuestionReport, Report
+from server.reports.chosen_strata import FIELDS
 from server.reports.chosen_together import FIELD, choose_answer
 from server.reports.contents.compared_charts import axis_of
 from server.reports.contents.crossed_charts import draw_groups, draw_table
+from server.reports.difference_measures import POWER
 from server.reports.formats import FORMATS
 from server.reports.report_words import ReportWords
 from server.reports.stratum_estimates import NO_STRATUM
@@ -115,9 +117,17 @@ class StrataChoice:
 
     def files(self) -> list[tuple[str, str]]:
         """The addresses of the comparison's files, by their endings."""
-        return list_files(
-            self.report, "comparison", ("interval", "question", "first_stratum", "second_stratum")
-        )
+        return list_files(self.report, "comparison", ("interval", *FIELDS))
+
+    def report_files(self) -> list[tuple[str, str]]:
+        """The addresses of the report with the comparison in it, by the names of its formats."""
+        query = {name: request.args[name] for name in ("interval", *FIELDS) if request.args.get(name)}
+        return list_reports(self.report, {**query, FIELDS[0]: self.asked.question.name})
+
+    @property
+    def power(self) -> float:
+        """The chance with which a difference is to be seen that is called one that could have been."""
+        return POWER
 
 
 def list_crossable(report: Report) -> Iterator[QuestionReport]:
@@ -192,13 +202,15 @@ class CrossingChoice:
         }
         if not self.report.pooled:
             query["version"] = self.report.version_number
-        return [
-            (
-                entry.name,
-                f"{url_for(f'results.report_{entry.ending}', slug=self.report.slug)}?{urlencode(query)}",
-            )
-            for entry in FORMATS.values()
-        ]
+        return list_reports(self.report, query)
+
+
+def list_reports(report: Report, query: Mapping[str, object]) -> list[tuple[str, str]]:
+    """The addresses of the report with what is asked for in it, by the names of its formats."""
+    return [
+        (entry.name, f"{url_for(f'results.report_{entry.ending}', slug=report.slug)}?{urlencode(query)}")
+        for entry in FORMATS.values()
+    ]
 
 
 def list_files(report: Report, name: str, kept: Sequence[str]) -> list[tuple[str, str]]:

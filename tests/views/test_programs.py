@@ -21,6 +21,7 @@ from server.store.models import ApiToken, AuditEntry, KeptReply, Researcher, Sur
 from server.web.api.kept_replies import HEADER
 from server.web.api.operations import OPERATIONS
 from tests.support import completion_claims, factories, sample_releases
+from tests.support.explainable_survey import collect
 from tests.support.study_form import study_document
 
 Call = Callable[..., TestResponse]
@@ -100,6 +101,49 @@ def test_a_survey_from_its_definition_to_its_estimates(call: Call, app: Flask, d
     assert call("GET", f"/surveys/{slug}/responses.dta?language=es").status_code == 422
     assert b"ddi:codebook:2_5" in call("GET", f"/surveys/{slug}/ddi.xml").data
     assert len(call("GET", f"/surveys/{slug}/responses.csv").text.splitlines()) == 31
+
+
+def test_a_report_holds_what_is_asked_in_its_address(call: Call, database_url: str) -> None:
+    """It was passed over without a word: the program got a report without what it had asked for."""
+    slug = collect(database_url).slug
+    at = f"/surveys/{slug}/report.json"
+    plain = call("GET", at).json
+    assert not {"explanation", "comparisons"} & plain.keys()
+    explained = call("GET", f"{at}?explain=copied&by=stole&by=stratum").json["explanation"]
+    assert [each["name"] for each in explained["predictors"]] == ["stole", "stratum"]
+    two = "first_stratum=South+%3E+Coast&second_stratum=South+%3E+Hills"
+    (compared,) = call("GET", f"{at}?question=copied&{two}").json["comparisons"]
+    assert [group["stratum"] for group in compared["groups"]] == ["South > Coast", "South > Hills"]
+    assert compared["rows"][0]["difference"] is not None
+    assert call("GET", f"/surveys/{slug}/report.csv?question=copied&{two}").text.count(",compared,") == 5
+
+
+@pytest.mark.parametrize(
+    ("path", "field", "message"),
+    [
+        (
+            "report.json?first_strata=North",
+            "first_strata",
+            "is not known here; allowed: lang, digits, version",
+        ),
+        ("estimates?explain=copied", "explain", "is not known here; allowed: lang, digits, version"),
+        ("report.json?version=1&version=2", "version", "must be given once"),
+        ("report.json?by=stole", "explain", "is required where something is named that it may go with"),
+        ("report.json?question=copied&first_stratum=North", "second_stratum", "is required where two strata"),
+        ("?x=1", "x", "is not known here"),
+    ],
+)
+def test_what_an_address_asks_in_vain_is_refused(
+    call: Call, database_url: str, path: str, field: str, message: str
+) -> None:
+    survey = factories.publish(database_url, factories.definition(questions=[factories.question("copied")]))
+    factories.store(database_url, survey, [([1], 30), ([0], 30)])
+    factories.close(database_url, survey.slug)
+    answer = call("GET", f"/surveys/{survey.slug}/{path}".replace("/?", "?"))
+    assert answer.status_code == 422
+    (problem,) = answer.json["errors"]
+    assert problem["field"] == field
+    assert message in json.dumps(problem, ensure_ascii=False)
 
 
 def test_what_devices_keep_is_changed_like_on_the_page(call: Call, database_url: str) -> None:

@@ -98,20 +98,23 @@ def compare_conditional_shares(
     first: int,
     second: int,
     confidence: float = 0.95,
+    within: int | None = None,
 ) -> GroupComparison:
     """The share of answer `second` to a question among those who gave `first` to another, and among the others.
 
     Parameters
     ----------
     tallies : sequence of array_like of int
-        Of each part the table of reports to the two questions, as in `estimate_pooled_joint`; every report counts
-        the same.
+        Of each part the table of reports to the two questions, or to three, as in `estimate_pooled_joint`; every
+        report counts the same.
     designs : sequence of sequences of Design
-        Of each part one for each of the two questions.
+        Of each part one for each question.
     first, second : int
         A truth of the first question, and one of the second.
     confidence : float
         In (0, 1), of both intervals together: each has half of the error (Bonferroni).
+    within : int, optional
+        A truth of the third question: both groups are of those who gave it.
 
     Returns
     -------
@@ -120,7 +123,8 @@ def compare_conditional_shares(
     Raises
     ------
     ValueError
-        As `estimate_pooled_joint`; or if there are not two questions, or an answer is not in its range.
+        As `estimate_pooled_joint`; or if there are not two questions, or three with `within`, or an answer is not in
+        its range.
 
     Notes
     -----
@@ -138,12 +142,14 @@ def compare_conditional_shares(
     (0.2, [0.172, 0.228])
     """
     reports, asked = checked_joint_parts(tallies, designs)
-    if len(asked[0]) != 2:
-        raise ValueError(f"designs must be of two questions; they are of {len(asked[0])}")
+    wanted = [("first", first), ("second", second), *([] if within is None else [("within", within)])]
+    if len(asked[0]) != len(wanted):
+        number = "two" if within is None else "three"
+        raise ValueError(f"designs must be of {number} questions; they are of {len(asked[0])}")
     shape = [design.weights.shape[0] for design in asked[0]]
-    row, column = (
+    row, column, *rest = (
         whole_number(name, answer, 0, truths - 1)
-        for name, answer, truths in zip(("first", "second"), (first, second), shape, strict=True)
+        for (name, answer), truths in zip(wanted, shape, strict=True)
     )
     confidence = probability("confidence", confidence, open_interval=True)
     n = sum(int(part.sum()) for part in reports)
@@ -151,7 +157,8 @@ def compare_conditional_shares(
         raise ValueError("tallies must have a positive sum; they are all 0")
     some = [(part, used) for part, used in zip(reports, asked, strict=True) if part.any()]
     groups = [
-        [_GroupPart.of(part, used, n, row, column, gave) for part, used in some] for gave in (True, False)
+        [_GroupPart.of(part, used, n, (row, column, *rest), gave) for part, used in some]
+        for gave in (True, False)
     ]
     smallest = min(n * _sum(parts, "people") for parts in groups)
     fewest = min([smallest, *(float(part.sum()) for part, _used in some)])
@@ -178,15 +185,22 @@ class _GroupPart:
 
     @classmethod
     def of(
-        cls, reports: NDArray[np.int64], designs: Sequence[Design], n: int, row: int, column: int, gave: bool
+        cls,
+        reports: NDArray[np.int64],
+        designs: Sequence[Design],
+        n: int,
+        answers: tuple[int, ...],
+        gave: bool,
     ) -> "_GroupPart":
-        """Of all reports of a part, which counts as much as it has of `n`."""
+        """Of all reports of a part, which counts as much as it has of `n`; a third answer is that of all who count."""
+        row, column, *rest = answers
         possible = [possible_reports(design) for design in designs]
         chances = [design.matrix[:, sent] for design, sent in zip(designs, possible, strict=True)]
         inverses = [left_inverse(design)[:, sent] for design, sent in zip(designs, possible, strict=True)]
         of_row = inverses[0][row] if gave else np.delete(inverses[0], row, axis=0).sum(axis=0)
-        both = np.outer(of_row, inverses[1][column]).ravel()
-        people = np.outer(of_row, inverses[1].sum(axis=0)).ravel()
+        others = [inverse[answer] for inverse, answer in zip(inverses[2:], rest, strict=True)]
+        both = _cross([of_row, inverses[1][column], *others])
+        people = _cross([of_row, inverses[1].sum(axis=0), *others])
         scale = max(float(np.abs(both).max()), float(np.abs(people).max()))
         # What adds the same but for rounding is one report: of k answers that are treated alike four are left.
         _, chosen, group = np.unique(
@@ -195,7 +209,7 @@ class _GroupPart:
         seen = np.bincount(group.ravel(), weights=reports[np.ix_(*possible)].ravel()).astype(np.int64)
         sums = np.zeros((both.size, len(chosen)))
         sums[np.arange(both.size), group.ravel()] = 1
-        matrix = np.unique(np.round(np.kron(*chances) @ sums, 15), axis=0)
+        matrix = np.unique(np.round(_cross(chances) @ sums, 15), axis=0)
         part = Mixture(seen[None], np.array([reports.sum() / n]), matrix)
         return cls(part, both[chosen], people[chosen])
 
@@ -248,6 +262,14 @@ def _accepted_shares(
     if last + 1 < len(shares):
         high = yield from find_root(alone, high, shares[last + 1], (found[last], found[last + 1]))
     return low, high
+
+
+def _cross(factors: Sequence[Row]) -> Row:
+    """Their Kronecker product."""
+    product = factors[0]
+    for factor in factors[1:]:
+        product = np.asarray(np.kron(product, factor), dtype=np.float64)
+    return product
 
 
 def _odds(share: float) -> float:

@@ -59,6 +59,8 @@ def _table(
         ),
         _("“Within its range” is the possible number that is nearest to the estimate."),
     )
+    if any(row.observed is None for entry in questions if entry.n for row in entry.shown):
+        notes += (_("“Reported” is left out where reports are others than answers."),)
     columns, rows, notes = keep_remarks(words, columns, rows, notes)
     short = _("Estimates, unweighted") if name == "estimates-unweighted" else ""
     return Table(name, caption, columns, tuple(rows), notes, short)
@@ -69,7 +71,7 @@ def _rows(words: ReportWords, report: Report, entry: QuestionReport) -> Iterator
     n = cell_texts.count(words, entry.n)
     for row in entry.shown:
         answer = cell_texts.answer(report.definition, entry.question, row.index)
-        arrived = cell_texts.share(words, float(row.column.observed[row.code]) if entry.n else None)
+        arrived = cell_texts.share(words, row.observed if entry.n else None)
         yield (asked, answer, n, arrived, *figures(words, row, displayed=True), remark_on(words, row))
     if entry.mean is not None:
         label = Text(words.macro("results/_estimates.html", "mean_label", entry.question, entry.mean))

@@ -1,12 +1,13 @@
 """The internal report: from the stored noisy responses."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from server.output.charts import PAPER_CSS
 from server.output.documents import Block, Document, Facts, Paragraph, Section, Text
 from server.releases.values import Ledger
 from server.reports.contents import article, cell_texts, methods, release_sections, stratum_sections
 from server.reports.contents.admission_sections import describe_admission
+from server.reports.contents.comparison_sections import describe_comparisons
 from server.reports.contents.diagnostic_sections import diagnostics
 from server.reports.contents.disclosure_sections import (
     describe_missing,
@@ -30,6 +31,7 @@ from server.reports.explaining import ExplainedAnswer
 from server.reports.references import list_report_references
 from server.reports.report import Report
 from server.reports.report_words import ReportWords
+from server.reports.stratum_comparison import Compared
 from server.reports.survey_texts import INCOMPLETE
 
 _SHORT = 600
@@ -37,9 +39,13 @@ _SHORT = 600
 
 
 def build_internal_document(
-    report: Report, book: Ledger, locale: str, explained: ExplainedAnswer | None = None
+    report: Report,
+    book: Ledger,
+    locale: str,
+    explained: ExplainedAnswer | None = None,
+    compared: Sequence[Compared] = (),
 ) -> Document:
-    """The document of a report, with the survey's ledger, and what an answer goes with, if that was asked."""
+    """The document of a report, with the survey's ledger; what an answer goes with, and strata compared, if asked."""
     words = ReportWords(locale)
     definition = report.definition
     first = build_lead(words, report)
@@ -47,7 +53,7 @@ def build_internal_document(
         title=cell_texts.quote_text(definition, definition.title),
         subtitle=_subtitle(words, report),
         language=locale,
-        sections=(*first, *_sections(words, report, book, explained)),
+        sections=(*first, *_sections(words, report, book, explained, compared)),
         blocks=tuple(_opening(words, report)),
         paper_css=PAPER_CSS,
         lead=len(first),
@@ -128,7 +134,11 @@ def _opening(words: ReportWords, report: Report) -> Iterator[Block]:
 
 
 def _sections(
-    words: ReportWords, report: Report, book: Ledger, explained: ExplainedAnswer | None
+    words: ReportWords,
+    report: Report,
+    book: Ledger,
+    explained: ExplainedAnswer | None,
+    compared: Sequence[Compared],
 ) -> Iterator[Section]:
     _ = words.gettext
     definition = report.definition
@@ -157,6 +167,9 @@ def _sections(
         said = [stratum_sections.introduce_tables(words)] if inside else []
         said += [stratum_sections.left_to_a_file(words)] if report.strata_cut else []
         yield Section("by-stratum", Text(_("By stratum")), tuple(said), inside)
+    comparisons = describe_comparisons(words, report, compared)
+    if comparisons is not None:
+        yield comparisons
     together = describe_together(words, report)
     if together is not None:
         yield together

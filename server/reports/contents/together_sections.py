@@ -175,6 +175,67 @@ def _describe_three(words: ReportWords, report: Report, name: str, three: ThreeT
         rows.append((*answers, *_share(words, cell)))
     headings = tuple(side.question.text for side in three.sides)
     yield _tabulate(words, report, name, headings, rows, cells[0].guaranteed)
+    if three.pairs:
+        yield _tabulate_within(words, report, name, three)
+    else:
+        yield Paragraph(
+            Text(_("Within each answer of the third, too many reports may arrive to compare two."))
+        )
+
+
+def _tabulate_within(words: ReportWords, report: Report, name: str, three: ThreeTogether) -> Table:
+    """The chosen answers of two questions, among those who gave each answer to the third."""
+    _ = words.gettext
+    chosen = [1 if side.split else own for side, own in zip(three.sides, three.answers, strict=True)]
+    rows: list[tuple[Cell, ...]] = []
+    for pair in three.pairs:
+        places = [*((place, chosen[place]) for place in pair.pair), (pair.third, pair.answer)]
+        named = (_name_answer(words, report, three, *each) for each in places)
+        asked = (three.sides[place].question.text for place, _index in places)
+        compared, ends = pair.compared, pair.compared.difference_limits
+        odds = [
+            "–" if value is None else formatting.ratio(value, words.locale)
+            for value in (pair.odds_ratio, *compared.odds_ratio)
+        ]
+        rows.append(
+            (
+                *(
+                    cell_texts.quote_text(report.definition, f"{text} · {answer.text}")
+                    for text, answer in zip(asked, named, strict=True)
+                ),
+                *(
+                    Text(_range(words, group.possible, group.interval))
+                    for group in (compared.gave, compared.others)
+                ),
+                Text(_range(words, pair.difference, ends)),
+                Text(_("%(estimate)s (%(low)s to %(high)s)", estimate=odds[0], low=odds[1], high=odds[2])),
+                Text("–" if pair.phi is None else words.number(round(pair.phi, 3))),
+            )
+        )
+    columns = (
+        _("First"),
+        _("Second"),
+        _("among those who gave this"),
+        _("second, among those who gave the first"),
+        _("second, among the others"),
+        _("difference"),
+        _("Odds ratio"),
+        "phi",
+    )
+    note = _(
+        "The two intervals of a row hold together at %(confidence)s %%.",
+        confidence=words.level(report.confidence),
+    )
+    caption = _("Two of them, within each answer of the third")
+    short = _("Together %(number)s, within", number=name.rpartition("-")[2])
+    return Table(f"{name}-within", caption, columns, tuple(rows), (note,), short)
+
+
+def _range(words: ReportWords, value: float | None, ends: tuple[float, float]) -> str:
+    low, high = map(words.percent, ends)
+    return words.gettext(
+        "%(estimate)s (%(low)s to %(high)s)", estimate=words.percent(value), low=low, high=high
+    )
 
 
 def _name_answer(words: ReportWords, report: Report, three: ThreeTogether, place: int, index: int) -> Text:

@@ -1,10 +1,11 @@
 """A survey as a study file states it: its designs may be ones that we do not offer, or be written out."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from server.inputs.problems import N_, InputError, refuse, shorten_value
+from server.inputs.problems import N_, InputError, Problem, refuse, shorten_value
 from server.privacy.designs import TOTAL, Design
 from server.privacy.estimators.one_sided import OneSidedDesign, forced_yes, mangat, one_sided, triangular
 from server.study.definitions import Choice, Definition, Entry, Question
@@ -27,6 +28,7 @@ _STAND_INS: Mapping[str, Mapping[str, Any]] = {
     "number": {"mechanism": "stochastic_rounding", "epsilon": 1},
 }
 """What a definition may say where the file says what it may not; the design itself comes from the file."""
+_MECHANISM = re.compile(r"questions\[(\d+)\]\.design\.mechanism")
 _MOST = 256
 """Reports of a design: each is one byte."""
 
@@ -42,7 +44,8 @@ def read_survey(document: Mapping[str, Any], field: str) -> Definition:
     try:
         return _read(document)
     except InputError as error:
-        problems = [replace(problem, field=f"{field}.{problem.field}") for problem in error.problems]
+        told = [_name_designs(problem, document) for problem in error.problems]
+        problems = [replace(problem, field=f"{field}.{problem.field}") for problem in told]
         raise InputError(error.status, problems) from None
 
 
@@ -50,6 +53,17 @@ def read_title(document: Mapping[str, Any], field: str) -> Definition:
     """A survey that states no question: its title and language, beside models of their own columns."""
     stand_in = {"name": "answer", "kind": "yes_no", "text": "?", "design": _STAND_INS["yes_no"]}
     return replace(read_survey({**document, "questions": [stand_in]}, field), entries=())
+
+
+def _name_designs(problem: Problem, document: Mapping[str, Any]) -> Problem:
+    """Where a mechanism is not known, all that a study file may name beside those of a definition."""
+    found = _MECHANISM.fullmatch(problem.field)
+    if found is None or "limit" not in problem.values:
+        return problem
+    kind = document["questions"][int(found[1])]["kind"]
+    more = [*(ONE_SIDED if kind == "yes_no" else ()), *((MATRIX,) if kind in _STAND_INS else ())]
+    limit = ", ".join([str(problem.values["limit"]), *more])
+    return replace(problem, values={**problem.values, "limit": limit})
 
 
 def _read(document: Mapping[str, Any]) -> Definition:

@@ -4,6 +4,7 @@ from server.reports.explaining.chosen_columns import list_weekly
 from server.reports.explaining.explained_answer import ExplainedAnswer, ExplainedPredictor, explain_answer
 from server.reports.explaining.explained_rows import ExplainableRows, RowBlock, of_foreign, of_report
 from server.reports.explaining.explained_texts import (
+    cut_letter,
     explanation_json,
     explanation_lines,
     explanation_rows,

@@ -7,6 +7,7 @@ from typing import Any
 from server.inputs import N_
 from server.output.formatting import count_digits, finite, p_value
 from server.privacy.estimators.explained_effects import ExplainedEffect
+from server.privacy.estimators.limits import normal_quantile
 from server.privacy.estimators.regression import LikelihoodRatioTest
 from server.reports.explaining.explained_answer import ExplainedAnswer, ExplainedPredictor
 from server.reports.explaining.explained_columns import ExplainedStep
@@ -71,7 +72,7 @@ def explanation_lines(explained: ExplainedAnswer) -> tuple[list[list[str]], list
             name_step(explained, predictor, step),
             say_effect(explained, effect, _in_english, lambda value, digits: f"{value:.{digits}g}"),
             _say_average(explained, effect),
-            _cut_letter(predictor.test.p_value),
+            cut_letter(predictor.test.p_value),
         ]
         for predictor in explained.predictors
         for step, effect in predictor.steps
@@ -84,11 +85,16 @@ def _say_average(explained: ExplainedAnswer, effect: ExplainedEffect) -> str:
         return "-"
     times, digits = (1, 2) if explained.model == "cumulative" else (100, 1)
     average = f"{times * effect.average:+.{digits}f}"
-    # The error says too little at such ends: docs/privacy/regression.md has how often it covers.
-    return average if effect.open else f"{average} ± {times * effect.average_error:.{digits}f}"
+    if effect.open:
+        # The error says too little at such ends: docs/privacy/regression.md has how often it covers.
+        return average
+    reach = normal_quantile(explained.explanation.confidence) * effect.average_error
+    low, high = times * (effect.average - reach), times * (effect.average + reach)
+    return f"{average} ({low:.{digits}f} to {high:.{digits}f})"
 
 
-def _cut_letter(value: float) -> str:
+def cut_letter(value: float) -> str:
+    """A p value in a column that is called so; a dash where there is none."""
     return "-" if math.isnan(value) else write_p(value).removeprefix("p ").removeprefix("= ")
 
 

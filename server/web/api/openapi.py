@@ -123,7 +123,12 @@ def _list_parameters(operation: Operation) -> list[dict[str, Any]]:
         {"name": name, "in": "query", "description": meaning, "schema": {"type": "integer", "minimum": 1}}
         for name, meaning in operation.parameters.items()
     ]
-    texts = {"type": "array", "items": {"type": "string", "minLength": 1}}
+    text = {"type": "string", "minLength": 1}
+    found += [
+        {"name": name, "in": "query", "description": meaning, "schema": text}
+        for name, meaning in operation.texts.items()
+    ]
+    texts = {"type": "array", "items": text}
     found += [
         {"name": name, "in": "query", "description": meaning, "schema": texts}
         for name, meaning in operation.repeated.items()
@@ -152,6 +157,8 @@ def _list_responses(operation: Operation) -> dict[str, Any]:
     problem = {"application/problem+json": {"schema": {"$ref": "#/components/schemas/problem"}}}
     for status, meaning in _FAILURES.items():
         found[str(status)] = {"description": meaning, "content": problem}
+    if "explain" in operation.texts:
+        found["413"] = {"description": "What is asked for takes too long.", "content": problem}
     if operation.takes is not None:
         for status, meaning in (
             (400, "What was sent is no JSON."),

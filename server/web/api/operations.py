@@ -23,6 +23,8 @@ blueprint = Blueprint("api", __name__, url_prefix="/api/v1")
 
 SCHEMA = "api"
 """The shipped schema of bodies and answers."""
+_EVERYWHERE = ("lang", "digits")
+"""What every address may say: in which language, and with which digits."""
 ESTIMATES = ("n", "more_fewer_than", "minimum", "versions", "questions")
 """What of a report is answered where estimates are asked for."""
 
@@ -61,8 +63,8 @@ class Operation:
         Content type of the file that it answers with, if it does.
     parameters : mapping
         What numbers may stand in the address behind the question mark, and what they mean.
-    repeated : mapping
-        What texts may stand there, any number of times.
+    texts, repeated : mapping
+        What texts may stand there, once, and any number of times.
     keyed : bool
         Whether it must carry a key, so that it can be sent again.
     changes : bool
@@ -82,6 +84,7 @@ class Operation:
     file: str = ""
     status: int = 200
     parameters: Mapping[str, str] = field(default_factory=dict)
+    texts: Mapping[str, str] = field(default_factory=dict)
     repeated: Mapping[str, str] = field(default_factory=dict)
     keyed: bool = False
     changes: bool = True
@@ -91,6 +94,11 @@ class Operation:
     def on_survey(self) -> bool:
         """Whether it is about one survey."""
         return "<slug>" in self.path
+
+    @property
+    def asked(self) -> Mapping[str, str]:
+        """All that may stand in the address behind the question mark."""
+        return {**self.parameters, **self.texts, **self.repeated}
 
 
 OPERATIONS: dict[str, Operation] = {}
@@ -126,6 +134,7 @@ class _Admitted(NamedTuple):
 
 def _carry_out(found: Operation, view: Callable[..., Reply | Response], values: dict[str, Any]) -> Response:
     require_role(require_token(), found.needed)
+    _refuse_unknown(found)
     key = kept_replies.read_key() if found.keyed else None
     if found.takes is not None:
         values["body"] = _read_body(found.takes)
@@ -147,6 +156,18 @@ def _carry_out(found: Operation, view: Callable[..., Reply | Response], values: 
     else:
         session().rollback()  # what was only looked at changes nothing
     return _answer(json.dumps(reply.body, ensure_ascii=False), found.status, reply.headers)
+
+
+def _refuse_unknown(found: Operation) -> None:
+    """Refuse what stands in the address behind the question mark and would be passed over."""
+    known = [*_EVERYWHERE, *found.asked]
+    for name in request.args:
+        if name not in known:
+            template = N_("is not known here; allowed: %(allowed)s")
+            raise refuse(422, shorten_value(name), template, allowed=", ".join(known))
+    for name in (*found.parameters, *found.texts):
+        if len(request.args.getlist(name)) > 1:
+            raise refuse(422, name, N_("must be given once"))
 
 
 def _admit(found: Operation, slug: str | None, key: str | None) -> _Admitted:

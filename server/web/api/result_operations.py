@@ -11,6 +11,8 @@ from server.reports.documents import to_json
 from server.reports.formats import FORMATS, Format
 from server.store.models import Role, Survey
 from server.web.api.operations import ESTIMATES, Reply, operation
+from server.web.comparison_choice import read_comparison
+from server.web.explanation_choice import read_explanation
 from server.web.report_opening import (
     LABELLED_TYPES,
     open_report,
@@ -22,6 +24,14 @@ from server.web.report_opening import (
 )
 
 _LANGUAGE = {"language": N_("Language of labels, one that the survey has texts in; its own without it")}
+_EXPLAINED = {
+    "explain": N_("Answer that it explains: a question, or QUESTION.ANSWER; with by"),
+    "question": N_("Question by which two strata are compared in it; with first_stratum and second_stratum"),
+    "first_stratum": N_("Path of the first of two strata to compare, such as Peru > Cusco"),
+    "second_stratum": N_("Path of the second one"),
+    "interval": N_("Whether the intervals of that comparison are to hold once or anytime; once without it"),
+}
+_BY = {"by": N_("What that answer may go with: stratum, week or trend, another question or QUESTION.ANSWER")}
 _VERSION = {"version": N_("Number of the version that alone counts; all that asked the same without it")}
 
 _TOGETHER = {
@@ -50,7 +60,12 @@ def _offer(chosen: Format) -> None:
 
     def report(survey: Survey) -> Response:
         _report, written = write_report(
-            survey, chosen, request.args.get("version"), request.args.getlist(FIELD)
+            survey,
+            chosen,
+            request.args.get("version"),
+            request.args.getlist(FIELD),
+            read_explanation,
+            read_comparison,
         )
         return Response(written, mimetype=chosen.content_type)
 
@@ -63,7 +78,8 @@ def _offer(chosen: Format) -> None:
         file=chosen.content_type,
         gives="report" if chosen.ending == "json" else None,
         parameters=_VERSION,
-        repeated=_TOGETHER,
+        texts=_EXPLAINED,
+        repeated={**_TOGETHER, **_BY},
     )(report)
 
 
@@ -97,7 +113,8 @@ def _offer_labelled(ending: str) -> None:
         N_("The noisy responses with labels, for SPSS (sav) or Stata (dta)"),
         Role.VIEWER,
         file=LABELLED_TYPES[ending],
-        parameters={**_VERSION, **_LANGUAGE},
+        parameters=_VERSION,
+        texts=_LANGUAGE,
     )(file)
 
 

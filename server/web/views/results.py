@@ -17,6 +17,7 @@ from server.reports.question_figures import FIGURE_FORMATS, FigureFormat
 from server.store.models import Role, Survey
 from server.study import planning, strata, surveys
 from server.study.definitions import list_languages
+from server.web.comparison_choice import read_comparison
 from server.web.context import send_download, send_written, session
 from server.web.download_names import name_of_report, name_of_survey_file
 from server.web.explanation_choice import read_explanation
@@ -94,7 +95,7 @@ def _offer(chosen: Format) -> None:
         """The report as a file."""
         args = request.args
         found, written = write_report(
-            survey, chosen, args.get("version"), args.getlist(FIELD), read_explanation
+            survey, chosen, args.get("version"), args.getlist(FIELD), read_explanation, read_comparison
         )
         return send_download(written, chosen.content_type, name_of_report(found, chosen.ending))
 

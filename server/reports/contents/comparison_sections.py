@@ -1,0 +1,109 @@
+"""Two strata compared: what is found of them, and the numbers behind it."""
+
+from collections.abc import Iterator, Sequence
+
+from server.output import formatting
+from server.output.documents import Block, Cell, FindingBlock, Section, Table, Text
+from server.output.formatting import finite
+from server.reports.contents import cell_texts
+from server.reports.contents.compared_charts import draw_compared
+from server.reports.difference_measures import POWER
+from server.reports.estimate_values import ReportMean, ShareRow
+from server.reports.report import Report
+from server.reports.report_words import ReportWords
+from server.reports.stratum_comparison import Compared, ComparedFigure
+
+_WORDS = "results/_compared.html"
+"""Where the page of results has the same words."""
+
+
+def describe_comparisons(words: ReportWords, report: Report, compared: Sequence[Compared]) -> Section | None:
+    """A section for each; None where none was asked for."""
+    if not compared:
+        return None
+    parts = tuple(
+        Section(
+            f"compared-{number}",
+            cell_texts.quote_question(report.definition, one.entry.question),
+            tuple(_describe(words, report, f"compared-{number}", one)),
+        )
+        for number, one in enumerate(compared, start=1)
+    )
+    return Section("compared", Text(words.gettext("Two strata compared")), (), parts)
+
+
+def _describe(words: ReportWords, report: Report, name: str, compared: Compared) -> Iterator[Block]:
+    _ = words.gettext
+    sentence = words.macro(_WORDS, "compared_sentence", compared, report.definition.language)
+    notes = (
+        words.macro(_WORDS, "how_many", compared),
+        _("Choose the two beforehand: whoever compares many pairs finds differences by chance."),
+    )
+    yield FindingBlock(
+        " ".join(sentence.split()), notes=notes, charts=(draw_compared(words, report, compared),)
+    )
+    groups = [words.macro(_WORDS, "call_group", group) for group in (compared.first, compared.second)]
+    yield Table(
+        f"{name}-differences",
+        _("Estimates of both, and the first less the second"),
+        (_("Estimate of"), *groups, _("difference"), _("from"), _("to")),
+        tuple(_difference_row(words, report, compared, figure) for figure in compared.figures),
+        (words.macro(_WORDS, "how_far"),),
+    )
+    yield Table(
+        f"{name}-measures",
+        _("Ratio, test and power"),
+        (
+            _("Estimate of"),
+            _("ratio"),
+            _("from"),
+            _("to"),
+            _("p value"),
+            _("told with a chance of %(power)s %%, from", power=words.level(POWER)),
+            _("chance to tell one as estimated"),
+        ),
+        tuple(_measure_row(words, report, compared, figure) for figure in compared.figures),
+        (words.macro(_WORDS, "how_measured", compared, POWER),),
+    )
+
+
+def _difference_row(
+    words: ReportWords, report: Report, compared: Compared, figure: ComparedFigure
+) -> tuple[Cell, ...]:
+    numbers = (figure.first.value, figure.second.value, figure.value, *figure.interval)
+    return (
+        _name_figure(words, report, compared, figure),
+        *(_write(words, figure, number) for number in numbers),
+    )
+
+
+def _measure_row(
+    words: ReportWords, report: Report, compared: Compared, figure: ComparedFigure
+) -> tuple[Cell, ...]:
+    measures = figure.measures
+    ratio, ends = measures.ratio, measures.ratio_interval or (None, None)
+    untold = "–" if measures.ratio_interval is None else words.gettext("not told")
+    return (
+        _name_figure(words, report, compared, figure),
+        _write_ratio(words, ratio, untold),
+        *(_write_ratio(words, end) for end in ends),
+        cell_texts.p_value(words, measures.p_value),
+        _write(words, figure, measures.least_shown),
+        cell_texts.share(words, measures.power),
+    )
+
+
+def _name_figure(words: ReportWords, report: Report, compared: Compared, figure: ComparedFigure) -> Cell:
+    if isinstance(figure.first, ShareRow):
+        return cell_texts.answer(report.definition, compared.entry.question, figure.first.index)
+    return Text(words.gettext("mean"))
+
+
+def _write(words: ReportWords, figure: ComparedFigure, value: float | None) -> Cell:
+    if isinstance(figure.first, ReportMean):
+        return cell_texts.measure(words, value, figure.width)
+    return cell_texts.share(words, value)
+
+
+def _write_ratio(words: ReportWords, value: float | None, untold: str = "–") -> Text:
+    return Text(untold if finite(value) is None else formatting.ratio(value or 0.0, words.locale))
