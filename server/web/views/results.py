@@ -81,6 +81,7 @@ def live(survey: Survey) -> ResponseReturnValue:
             forged=max(1, round(report.n * FORGED)),
             bars=reports.bars,
             interpret_question=reports.interpret_question,
+            lead_with=reports.lead_with,
             highest=reports.find_highest,
             folds=FoldedParts.choose(),
         )
