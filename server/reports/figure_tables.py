@@ -8,11 +8,43 @@ from server.reports.estimate_values import ShareRow
 from server.reports.report import Report
 from server.reports.stratum_comparison import Compared
 from server.reports.stratum_estimates import NO_STRATUM, StratumReport
+from server.reports.version_courses import VersionCourse
 
 _COMPARED = (
     "survey,question,statistic,answer,answer_text,first_stratum,second_stratum,first_n,second_n,first_estimate,"
     "second_estimate,difference,interval_low,interval_high,confidence,comparisons"
 ).split(",")
+
+_BY_VERSION = (
+    "survey,question,statistic,answer,answer_text,version,n,estimate,interval_low,interval_high,confidence,interval"
+).split(",")
+
+
+def versions_csv(report: Report, course: VersionCourse) -> str:
+    """The estimate of each version, the oldest first."""
+    rows: list[Sequence[object]] = [_BY_VERSION]
+    texts, question = AnswerTexts(report.definition), course.entry.question
+    for point in course.points:
+        figure = point.figure
+        what: tuple[object, ...] = ("mean", "", "")
+        if isinstance(figure, ShareRow):
+            what = ("share", figure.answer, texts.of(question)[figure.index])
+        limits = figure.interval(course.anytime)
+        holds = "anytime" if course.anytime else "once"
+        rows.append(
+            (
+                report.slug,
+                question.name,
+                *what,
+                point.number,
+                point.n,
+                figure.value,
+                *limits,
+                report.confidence,
+                holds,
+            )
+        )
+    return csv_text(rows)
 
 
 def comparison_csv(report: Report, compared: Compared) -> str:

@@ -167,12 +167,13 @@ def compare_reports(
     compute_limits([first, second])
     pairs = [(one, other) for (_, one), (_, other) in zip(figures(first), figures(second), strict=True)]
     by_itself = split_error(confidence, len(pairs))  # several comparisons hold together
-    return tuple(_subtract(one, other, by_itself, anytime) for one, other in pairs)
+    return tuple(compare_figures(one, other, by_itself, anytime) for one, other in pairs)
 
 
-def _subtract(
+def compare_figures(
     first: ShareRow | ReportMean, second: ShareRow | ReportMean, confidence: float, anytime: bool
 ) -> ComparedFigure:
+    """The first less the second, of two groups of which nobody is in both; by itself at this confidence."""
     value = None if first.value is None or second.value is None else first.value - second.value
     if isinstance(first, ShareRow) and isinstance(second, ShareRow):
         interval = _share_interval(first, second, confidence, anytime)

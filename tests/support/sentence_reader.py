@@ -115,8 +115,9 @@ class SentenceReader:
 
     def read(self, text: str, messages: Mapping[str, str]) -> Claim:
         """What one of some sentences claims; behind it perhaps a best guess, and what a scale's numbers stand for."""
-        for kind, message in messages.items():
-            for behind in ((BEST_GUESS, SCALE), (SCALE,), (BEST_GUESS,), ()):
+        # The longest first: a sentence that ends earlier would take what follows for a number.
+        for behind in ((BEST_GUESS, SCALE), (SCALE,), (BEST_GUESS,), ()):
+            for kind, message in messages.items():
                 parts = self.fill(text, message, *behind)
                 if parts is not None:
                     low, high, guess = (

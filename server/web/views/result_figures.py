@@ -13,10 +13,12 @@ from server.reports import Compared, Report
 from server.reports.contents.compared_charts import draw_compared
 from server.reports.contents.crossed_charts import draw_groups, draw_table
 from server.reports.contents.stratum_sections import draw_strata
+from server.reports.contents.version_charts import draw_course
 from server.reports.crossing_tables import crossing_csv, groups_csv
-from server.reports.figure_tables import comparison_csv
+from server.reports.figure_tables import comparison_csv, versions_csv
 from server.reports.question_figures import PICTURE_FORMATS
 from server.reports.report_words import ReportWords
+from server.reports.version_courses import VersionCourse
 from server.store.models import Role, Survey
 from server.web.context import send_download
 from server.web.download_names import name_of_report
@@ -24,6 +26,7 @@ from server.web.report_opening import open_report
 from server.web.result_choices import (
     CrossingChoice,
     StrataChoice,
+    VersionsChoice,
     choose_anytime,
     choose_figure,
     choose_question,
@@ -65,6 +68,15 @@ def draw_in_groups(report: Report, words: ReportWords) -> Chart:
     return draw_groups(words, report, CrossingChoice(report).chosen)
 
 
+def draw_versions(report: Report, words: ReportWords) -> Chart:
+    """The question that the address names, version by version."""
+    return draw_course(words, _follow(report))
+
+
+def _follow(report: Report) -> VersionCourse:
+    return VersionsChoice(report, choose_anytime()).choose()
+
+
 def _compare(report: Report) -> Compared:
     found = StrataChoice(report, choose_question(report), choose_anytime()).compare()
     if found is None or found.obstacle is not None:
@@ -76,6 +88,7 @@ def _offer(name: str, ending: str, content_type: str, write: Callable[[Report], 
     """Give a file its address."""
     what = {
         "strata": N_("By stratum"),
+        "versions": N_("Version by version"),
         "comparison": N_("Two strata compared"),
         "crossing": N_("Two questions together"),
         "groups": N_("One question in groups of another"),
@@ -104,6 +117,8 @@ _offer_drawing("strata", draw_by_stratum)
 _offer_drawing("comparison", draw_comparison)
 _offer_drawing("crossing", draw_crossing)
 _offer_drawing("groups", draw_in_groups)
+_offer_drawing("versions", draw_versions)
+_offer("versions", "csv", "text/csv", lambda report: versions_csv(report, _follow(report)))
 _offer("crossing", "csv", "text/csv", lambda report: crossing_csv(report, CrossingChoice(report).chosen))
 _offer("groups", "csv", "text/csv", lambda report: groups_csv(report, CrossingChoice(report).chosen))
 _offer("comparison", "csv", "text/csv", lambda report: comparison_csv(report, _compare(report)))

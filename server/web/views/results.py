@@ -33,6 +33,7 @@ from server.web.result_choices import (
     CrossingChoice,
     FoldedParts,
     StrataChoice,
+    VersionsChoice,
     choose_anytime,
     choose_figure,
     choose_question,
@@ -82,6 +83,7 @@ def live(survey: Survey) -> ResponseReturnValue:
             bars=reports.bars,
             interpret_question=reports.interpret_question,
             lead_with=reports.lead_with,
+            follow=VersionsChoice(report, anytime).follow,
             highest=reports.find_highest,
             folds=FoldedParts.choose(),
         )
