@@ -2,7 +2,9 @@
 
 from collections.abc import Sequence
 
+from server.output.documents import Block, Number, Table
 from server.reports.answer_names import AnswerTexts
+from server.reports.collection_progress import CollectionProgress
 from server.reports.csv_cells import csv_text
 from server.reports.estimate_values import ShareRow
 from server.reports.report import Report
@@ -78,3 +80,27 @@ def comparison_csv(report: Report, compared: Compared) -> str:
 
 def _path(group: StratumReport) -> str:
     return NO_STRATUM if group.own_link else group.path
+
+
+def days_csv(report: Report) -> str:
+    """Responses per day, or in days taken together."""
+    rows: list[Sequence[object]] = [("survey", "first_day", "last_day", "responses")]
+    rows += [(report.slug, period.first, period.last, period.n) for period in report.days]
+    return csv_text(rows)
+
+
+def targets_csv(report: Report, progress: CollectionProgress) -> str:
+    """Responses of each stratum that are shown, and its target; empty where they are withheld or not known."""
+    rows: list[Sequence[object]] = [("survey", "stratum", "responses", "target")]
+    for stratum in progress.strata:
+        path = stratum.path or NO_STRATUM
+        rows.append((report.slug, path, "" if stratum.n is None else stratum.n, stratum.target or ""))
+    return csv_text(rows)
+
+
+def explained_csv(blocks: Sequence[Block]) -> str:
+    """The table of an explanation, as it stands on the page; numbers that stand alone are unrounded."""
+    (table,) = (block for block in blocks if isinstance(block, Table))
+    rows: list[Sequence[object]] = [table.columns]
+    rows += [[cell.value if isinstance(cell, Number) else cell.text for cell in row] for row in table.rows]
+    return csv_text(rows)
