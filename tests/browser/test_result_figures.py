@@ -1,9 +1,10 @@
 """Figures of results as a screen or paper shows them: what stands under them stands under the right places."""
 
+import re
 from typing import Literal
 
 import pytest
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import Opener
 from tests.browser.site_users import SURVEY, sign_in
@@ -56,3 +57,26 @@ def test_the_scale_of_strata_stands_under_the_ends_of_their_plots(page: Page) ->
         assert len(rows) == 5
         for ends in rows:
             assert ends == pytest.approx(labels, abs=2), (width, media)
+
+
+def test_what_was_found_is_on_the_first_screen(page: Page) -> None:
+    page.set_viewport_size({"width": 1280, "height": 800})
+    first = page.locator(".finding h3").first.bounding_box()
+    assert first is not None
+    assert first["y"] + first["height"] < 800
+    page.set_viewport_size({"width": 390, "height": 844})
+    lead = page.locator(".told .lead").bounding_box()
+    assert lead is not None
+    assert lead["y"] + lead["height"] < 844
+    expect(page.locator(".told .lead")).to_contain_text("Have you ever copied in an exam? “Yes”: ")
+    expect(page.locator(".told .lead")).to_contain_text(
+        re.compile("2 more|does not tell|do not tell|more question")
+    )
+
+
+def test_paper_has_no_links_to_what_was_never_sent(page: Page) -> None:
+    folded = page.locator(".numbers:has(> .not-here)")
+    expect(folded.first).to_be_visible()
+    page.emulate_media(media="print")
+    for fold in folded.all():
+        expect(fold).to_be_hidden()
