@@ -54,16 +54,16 @@ def follow_versions(report: Report, entry: QuestionReport, anytime: bool) -> Ver
         return None
     split = by_option(asked)
     places = range(len(told[0].wave.strata))
-    each = [estimate_question([one], places, report.confidence, split=split) for one in told]
-    compute_limits(each)
+    alone = [estimate_question([asking], places, report.confidence, split=split) for asking in told]
+    compute_limits(alone)
     chosen = _choose(entry)
-    figures = [_find(own, chosen) for own in each]
+    figures = [_find(version, chosen) for version in alone]
     points = []
-    for one, figure in zip(told, figures, strict=True):
+    for asking, figure in zip(told, figures, strict=True):
         found = _interpret(figure, anytime)
         if found is None:
             return None
-        points.append(VersionPoint(one.wave.number, one.wave.n, figure, found))
+        points.append(VersionPoint(asking.wave.number, asking.wave.n, figure, found))
     change = compare_figures(figures[-1], figures[0], report.confidence, anytime)
     return VersionCourse(entry, tuple(points), change, anytime)
 
