@@ -1,8 +1,8 @@
 """What the address of results asks to look at: a question, strata, two questions. What is not there is refused."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from urllib.parse import urlencode
 
 from flask import request, url_for
@@ -16,11 +16,9 @@ from server.reports import Compared, Crossed, CrossedFinding, QuestionReport, Re
 from server.reports.chosen_together import FIELD, choose_answer
 from server.reports.contents.compared_charts import axis_of
 from server.reports.contents.crossed_charts import draw_groups, draw_table
-from server.reports.contents.version_charts import draw_course
 from server.reports.formats import FORMATS
 from server.reports.report_words import ReportWords
 from server.reports.stratum_estimates import NO_STRATUM
-from server.reports.version_courses import VersionCourse, follow_versions
 from server.study.definitions import Question
 from server.study.strata import walk
 
@@ -86,30 +84,6 @@ class FoldedParts:
         """The same page with this part as well, and there."""
         query = {**request.args.to_dict(), "open": ",".join((*self.opened, name))}
         return f"?{urlencode(query)}#part-{name}"
-
-
-@dataclass(frozen=True, eq=False)
-class VersionsChoice:
-    """A question version by version, and how that is drawn where it is looked at."""
-
-    report: Report
-    anytime: bool
-
-    def follow(self, entry: QuestionReport) -> tuple[VersionCourse, Callable[[], Chart]] | None:
-        """What is found, and what draws it; None unless two versions have it."""
-        course = follow_versions(self.report, entry, self.anytime)
-        return None if course is None else (course, partial(self.draw, course))
-
-    def draw(self, course: VersionCourse) -> Chart:
-        """In the reader's language."""
-        return draw_course(ReportWords(str(get_locale())), course)
-
-    def choose(self) -> VersionCourse:
-        """That of the question that the address names; refused where there is none."""
-        course = follow_versions(self.report, choose_question(self.report), self.anytime)
-        if course is None:
-            raise refuse(409, "question", N_("has responses that are shown in one version at most"))
-        return course
 
 
 @dataclass(frozen=True, eq=False)

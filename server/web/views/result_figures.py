@@ -32,12 +32,12 @@ from server.web.report_opening import open_report
 from server.web.result_choices import (
     CrossingChoice,
     StrataChoice,
-    VersionsChoice,
     choose_anytime,
     choose_figure,
     choose_question,
 )
 from server.web.security import on_survey
+from server.web.versions_choice import VersionsChoice
 from server.web.webhooks.webhook_events import find_planned_number
 
 blueprint = Blueprint("result_figures", __name__, url_prefix="/manage/surveys/<slug>")

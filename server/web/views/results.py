@@ -33,13 +33,13 @@ from server.web.result_choices import (
     CrossingChoice,
     FoldedParts,
     StrataChoice,
-    VersionsChoice,
     choose_anytime,
     choose_figure,
     choose_question,
     list_crossable,
 )
 from server.web.security import on_survey
+from server.web.versions_choice import VersionsChoice
 from server.web.webhooks.webhook_events import find_planned_number
 
 blueprint = Blueprint("results", __name__, url_prefix="/manage/surveys/<slug>")
