@@ -92,7 +92,7 @@ def find_fault(reader: SentenceReader, sentence: str, found: QuestionFinding, an
     if len(rows) > 1:
         if reader.fill(sentence, NO_LEADER) is not None:
             return ""
-        claim = reader.read(sentence, SHARE, LEADER)
+        claim = reader.read(sentence, LEADER)
         if leading is None or found.leader is None or found.leader.row.answer != leading:
             return "a leader"
         row = rows[leading]

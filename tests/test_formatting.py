@@ -9,6 +9,7 @@ from decimal import Decimal
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from markupsafe import Markup
 
 from server.output.documents import Words
 from server.output.formatting import (
@@ -17,6 +18,7 @@ from server.output.formatting import (
     epsilon,
     fraction,
     join_list,
+    keep_together,
     level,
     measure,
     moment,
@@ -187,3 +189,18 @@ def test_the_comma_of_a_moment_is_that_of_its_language() -> None:
 )
 def test_as_many_digits_as_tell_an_estimate_from_its_ends(values: tuple[float, ...], digits: int) -> None:
     assert count_digits(values) == digits
+
+
+@pytest.mark.parametrize(
+    ("text", "joined"),
+    [
+        ("78.8 % of the 2,500", "78.8~% of the 2,500"),
+        ("is at ± 7.73 points now", "is at ±~7.73~points now"),
+        ("± 10 puntos, γ = 0,143", "±~10~puntos, γ~=~0,143"),
+        ("3 of 4 · 100 responses", "3 of 4 · 100 responses"),
+    ],
+)
+def test_no_line_ends_between_a_number_and_its_sign(text: str, joined: str) -> None:
+    assert keep_together(text) == joined.replace("~", "\N{NO-BREAK SPACE}")
+    marked = keep_together(Markup(text))  # noqa: S704 - ours
+    assert isinstance(marked, Markup)

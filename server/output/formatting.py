@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, date, datetime
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from functools import lru_cache
+from typing import TypeVar
 from zoneinfo import ZoneInfo
 
 from babel.dates import format_date, format_time, get_datetime_format
@@ -14,12 +15,15 @@ from babel.numbers import format_decimal, parse_pattern
 
 from server.output.languages import RESPONDENT_LANGUAGES
 
+Text = TypeVar("Text", bound=str)
 _HUNDREDTH, _FOURTH = Decimal("0.01"), Decimal("0.0001")
 _NEAR = 1e-8
 """Shares that are nearer to each other are the same: computing them is not more exact, nor are chances, in 2**-32."""
 _LONGEST_RATIO = 1e9
 _SOUNDS_I = re.compile("[ií]|h[ií](?![aeáé])", re.IGNORECASE)
 _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+_APART = re.compile(r"(?<=\d) (?=%)|(?<=±) (?=\d)| (?== \d)|(?<==) (?=\d)")
+_BEFORE_UNIT = re.compile(r"(±\s[\d.,]+) (?=\w)")
 # Parsed once: a page of results shows a thousand numbers.
 _TENTHS, _WHOLE, _UNGROUPED = (parse_pattern(pattern) for pattern in ("#,##0.0", "#,##0", "0"))
 
@@ -185,6 +189,12 @@ def p_value(value: float, locale: str) -> str:
     return f"p {sign} {format_decimal(max(value, 0.001), '0.000', locale)}".replace(" ", "\N{NO-BREAK SPACE}")
 
 
+def keep_together(text: Text) -> Text:
+    """No line ends between a number and its sign or unit: "± 5 points", "78.8 %", "γ = 0.1"; markup stays markup."""
+    joined = _BEFORE_UNIT.sub("\\1\N{NO-BREAK SPACE}", _APART.sub("\N{NO-BREAK SPACE}", str(text)))
+    return type(text)(joined)
+
+
 def day(value: date, locale: str) -> str:
     """A date in words."""
     return format_date(value, "long", locale)
@@ -238,6 +248,8 @@ def filters(locale: Callable[[], str]) -> dict[str, Callable[..., str]]:
         moment,
     )
     return {
+        keep_together.__name__: keep_together,
+    } | {
         function.__name__: lambda value, *more, function=function: function(value, locale(), *more)
         for function in functions
     }

@@ -19,6 +19,7 @@ from server.reports.estimate_remarks import UNLIKELY
 from server.reports.estimate_values import QuestionReport, ReportMean, ShareRow, value_range
 from server.reports.findings import interpret_question
 from server.reports.forest import Forest, figures, forest
+from server.reports.leading_findings import lead_with
 from server.reports.ledger_files import public_csv, public_json
 from server.reports.microdata import LABELLED, write_ddi, write_labelled, write_microdata
 from server.reports.pictures import RatioChart, bars, find_highest, ratio_chart

@@ -2,19 +2,54 @@
 
 from collections.abc import Sequence
 
+from server.output.documents import Block, Number, Table
 from server.output.formatting import finite
 from server.reports.answer_names import AnswerTexts
+from server.reports.collection_progress import CollectionProgress
 from server.reports.comparison_values import name_group
 from server.reports.csv_cells import csv_text
 from server.reports.estimate_values import ShareRow
 from server.reports.report import Report
 from server.reports.stratum_comparison import Compared
+from server.reports.stratum_estimates import NO_STRATUM
+from server.reports.version_courses import VersionCourse
 
 _COMPARED = (
     "survey,question,statistic,answer,answer_text,first_stratum,second_stratum,first_n,second_n,first_estimate,"
     "second_estimate,difference,interval_low,interval_high,confidence,comparisons,ratio,ratio_low,ratio_high,p_value,"
     "least_shown,power_at_estimate"
 ).split(",")
+
+_BY_VERSION = (
+    "survey,question,statistic,answer,answer_text,version,n,estimate,interval_low,interval_high,confidence,interval"
+).split(",")
+
+
+def versions_csv(report: Report, course: VersionCourse) -> str:
+    """The estimate of each version, the oldest first."""
+    rows: list[Sequence[object]] = [_BY_VERSION]
+    texts, question = AnswerTexts(report.definition), course.entry.question
+    for point in course.points:
+        figure = point.figure
+        what: tuple[object, ...] = ("mean", "", "")
+        if isinstance(figure, ShareRow):
+            what = ("share", figure.answer, texts.of(question)[figure.index])
+        limits = figure.interval(course.anytime)
+        holds = "anytime" if course.anytime else "once"
+        rows.append(
+            (
+                report.slug,
+                question.name,
+                *what,
+                point.number,
+                point.n,
+                figure.value,
+                *limits,
+                report.confidence,
+                holds,
+            )
+        )
+    return csv_text(rows)
 
 
 def comparison_csv(report: Report, compared: Compared) -> str:
@@ -48,4 +83,28 @@ def comparison_csv(report: Report, compared: Compared) -> str:
                 finite(measures.power),
             )
         )
+    return csv_text(rows)
+
+
+def days_csv(report: Report) -> str:
+    """Responses per day, or in days taken together."""
+    rows: list[Sequence[object]] = [("survey", "first_day", "last_day", "responses")]
+    rows += [(report.slug, period.first, period.last, period.n) for period in report.days]
+    return csv_text(rows)
+
+
+def targets_csv(report: Report, progress: CollectionProgress) -> str:
+    """Responses of each stratum that are shown, and its target; empty where they are withheld or not known."""
+    rows: list[Sequence[object]] = [("survey", "stratum", "responses", "target")]
+    for stratum in progress.strata:
+        path = stratum.path or NO_STRATUM
+        rows.append((report.slug, path, "" if stratum.n is None else stratum.n, stratum.target or ""))
+    return csv_text(rows)
+
+
+def explained_csv(blocks: Sequence[Block]) -> str:
+    """The table of an explanation, as it stands on the page; numbers that stand alone are unrounded."""
+    (table,) = (block for block in blocks if isinstance(block, Table))
+    rows: list[Sequence[object]] = [table.columns]
+    rows += [[cell.value if isinstance(cell, Number) else cell.text for cell in row] for row in table.rows]
     return csv_text(rows)

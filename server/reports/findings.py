@@ -84,6 +84,25 @@ class QuestionFinding:
     leader: ShareFinding | None
     mean: MeanFinding | None
 
+    @property
+    def said(self) -> ShareFinding | MeanFinding | None:
+        """What its sentence is about; None where that tells of no answer which it is."""
+        if self.mean is not None:
+            return self.mean
+        return self.shares[0] if len(self.shares) == 1 else self.leader
+
+    @property
+    def tells(self) -> bool:
+        """Whether something may be stated as found: a number, or which answer is the most common."""
+        if self.mean is None and self.leader is not None:
+            return True
+        return self.said is not None and self.said.says.tells
+
+    @property
+    def fits_nothing(self) -> bool:
+        """Whether no possible number fits: how wide its interval is then tells nothing."""
+        return self.said is not None and self.said.says == Says.IMPOSSIBLE
+
 
 def interpret_question(entry: QuestionReport, anytime: bool) -> QuestionFinding:
     """What the responses to a question say, by the intervals of one look or of any number of them.

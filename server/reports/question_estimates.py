@@ -12,10 +12,13 @@ from server.reports.report_columns import ReportColumn
 
 
 def estimate_question(
-    asked: Sequence[WaveQuestion], places: Sequence[int], confidence: float
+    asked: Sequence[WaveQuestion], places: Sequence[int], confidence: float, *, split: bool | None = None
 ) -> QuestionReport:
-    """Of the responses from some places in the list of strata, each counting the same."""
-    return _report(asked, [list(places)], None, confidence)
+    """Of the responses from some places in the list of strata, each counting the same.
+
+    `split`: answer by answer or not, where it is to be as of other versions than these.
+    """
+    return _report(asked, [list(places)], None, confidence, split=split)
 
 
 def post_stratified(
@@ -40,8 +43,10 @@ def _report(
     confidence: float,
     *,
     one_partition: bool = True,
+    split: bool | None = None,
 ) -> QuestionReport:
-    question, split = asked[0].question, by_option(asked)
+    question = asked[0].question
+    split = by_option(asked) if split is None else split
     some = [one for one in asked if one.wave.n] or asked[:1]
     waves = [(one.wave.number, one.bytes(split)) for one in some]
     names = question.columns

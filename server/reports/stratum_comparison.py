@@ -160,16 +160,31 @@ def compare_reports(
     """All that is estimated of a question in two groups of which nobody is in both, the first less the second."""
     compute_limits([first, second])
     pairs = [(one, other) for (_, one), (_, other) in zip(figures(first), figures(second), strict=True)]
-    limits, by_itself = GroupLimits(anytime), split_error(confidence, len(pairs))  # all hold together
+    limits = GroupLimits(anytime)
     return tuple(
-        ComparedFigure(
-            one,
-            other,
-            None if one.value is None or other.value is None else one.value - other.value,
-            limits.subtract(one, other, by_itself),
-            DifferenceMeasures(one, other, limits, confidence, len(pairs), _is_amount(first, one)),
-        )
+        compare_figures(one, other, limits, confidence, len(pairs), _is_amount(first, one))
         for one, other in pairs
+    )
+
+
+def compare_figures(
+    first: ShareRow | ReportMean,
+    second: ShareRow | ReportMean,
+    limits: GroupLimits,
+    confidence: float,
+    together: int = 1,
+    amount: bool = True,
+) -> ComparedFigure:
+    """The first less the second, of two groups of which nobody is in both.
+
+    Intervals of so many figures hold `together`; `amount` is whether one can be so many times the other.
+    """
+    return ComparedFigure(
+        first,
+        second,
+        None if first.value is None or second.value is None else first.value - second.value,
+        limits.subtract(first, second, split_error(confidence, together)),
+        DifferenceMeasures(first, second, limits, confidence, together, amount),
     )
 
 

@@ -19,6 +19,7 @@ from http.client import HTTPConnection
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from server.output.languages import DEFAULT_LANGUAGE, LANGUAGES
 from tests.benchmarks.floor import serving_floor
 from tests.benchmarks.live import TREE, cookie_of, document, study
 from tests.support import factories
@@ -29,10 +30,12 @@ MOST_BYTES, MOST_PROCESSOR = 100_000, 300
 """Of the page with its files; milliseconds of one look."""
 
 
-def load(url: str, path: str, cookie: str = "") -> bytes:
+def load(url: str, path: str, cookie: str = "", language: str = DEFAULT_LANGUAGE) -> bytes:
     """What arrives of a page or a file."""
     with closing(HTTPConnection(urlsplit(url).netloc, timeout=300)) as connection:
-        connection.request("GET", path, headers={"Accept-Encoding": "gzip", "Cookie": cookie})
+        connection.request(
+            "GET", path, headers={"Accept-Encoding": "gzip", "Accept-Language": language, "Cookie": cookie}
+        )
         answer = connection.getresponse()
         body = answer.read()
         assert answer.status == 200, (path, answer.status)
@@ -72,6 +75,13 @@ def time_looks(pid: int, look: Callable[[], object]) -> tuple[float, float]:
     return spent[0], statistics.median(spent[1:])
 
 
+def weigh(url: str, path: str, cookie: str, language: str) -> tuple[int, int, int]:
+    """Bytes of the page in a language, how many files it names, and their bytes."""
+    page = load(url, path, cookie, language)
+    files = sorted(set(re.findall(r'(?:src|href)="(/client/[^"]+)"', page.decode())))
+    return len(page), len(files), sum(len(load(url, file)) for file in files)
+
+
 def measure(database_url: str, slug: str) -> None:
     """One survey's results."""
     path = f"/manage/surveys/{slug}/results"
@@ -82,12 +92,16 @@ def measure(database_url: str, slug: str) -> None:
         first, later = time_looks(served.process.pid, lambda: load(served.url, path, cookie))
         page = load(served.url, path, cookie)
         floor = time_looks(find_pid(floor_url), lambda: load(floor_url, f"/page/{len(page.decode())}"))
-        files = sorted(set(re.findall(r'(?:src|href)="(/client/[^"]+)"', page.decode())))
-        sizes = [len(load(served.url, file)) for file in files]
-    total = len(page) + sum(sizes)
-    print(
-        f"    the page {len(page):,} bytes, {len(files)} files {sum(sizes):,}: {total:,} (at most {MOST_BYTES:,})"
-    )
+        weights = {
+            (language, interval): weigh(served.url, f"{path}?interval={interval}", cookie, language)
+            for language in LANGUAGES
+            for interval in ("once", "anytime")
+        }
+    for (language, interval), (own, files, size) in weights.items():
+        print(
+            f"    {language}, {interval:<7} the page {own:,} bytes, {files} files {size:,}: "
+            f"{own + size:,} (at most {MOST_BYTES:,})"
+        )
     for name, spent, bare in (("first", first, floor[0]), ("later", later, floor[1])):
         ratio = f"{spent / bare:,.0f} times the bare page"
         print(

@@ -9,7 +9,7 @@ OWN_LINK = "(own link)"
 """Those without stratum."""
 _ROW = re.compile(
     r'<tr class="answer depth-(\d)">\s*<th scope="row" dir="auto">([^<]*)</th>\s*<td class="number strong"[^>]*>'
-    r"(?:<abbr[^>]*>withheld</abbr>|([\d,]+))</td>(.*?)</tr>",
+    r"(?:<abbr[^>]*>withheld</abbr>|(none shown|[\d,]+))</td>(.*?)</tr>",
     re.DOTALL,
 )
 
@@ -24,7 +24,7 @@ def read_rows(page: str) -> dict[Path, tuple[int | None, str]]:
         own = unescape(name) == "Without stratum"
         names = (*names[: int(depth) - 1], OWN_LINK if own else unescape(name))
         said = " ".join(unescape(re.sub(r"<[^>]*>", " ", rest)).split())
-        rows[names] = (int(number.replace(",", "")) if number else None, said)
+        rows[names] = (int(number.replace(",", "").replace("none shown", "0")) if number else None, said)
     return rows
 
 

@@ -13,6 +13,7 @@ from babel.numbers import parse_decimal
 from server.output.languages import load_catalogue
 
 BEST_GUESS = "Best guess: %(guess)s."
+SCALE = "The scale goes from 1 (%(first)s) to %(number)s (%(end)s)."
 SHARE = {
     "between": "“%(answer)s” is true of %(low)s to %(high)s of 100.",
     "at_most": "“%(answer)s” is true of at most %(high)s of 100.",
@@ -44,7 +45,18 @@ DISTANCE = {
     "between": "On average %(low)s to %(high)s more in %(higher)s than in %(lower)s.",
     "at_most": "The average is higher in %(higher)s than in %(lower)s, by at most %(high)s.",
 }
-LEADER = "“%(answer)s” is the most common of these answers."
+_LEADS = "“%(answer)s” is the most common of these answers"
+LEADER = {
+    "between": f"{_LEADS}: it is true of %(low)s to %(high)s of 100.",
+    "at_most": f"{_LEADS}: it is true of at most %(high)s of 100.",
+    "at_least": f"{_LEADS}: it is true of at least %(low)s of 100.",
+    "impossible": (
+        f"{_LEADS}. Of how many of 100 it is true, these responses do not tell: no possible number fits them well."
+    ),
+    "not_told": (
+        f"{_LEADS}. These responses do not tell of how many of 100 it is true: it may be %(low)s to %(high)s."
+    ),
+}
 NO_LEADER = "These responses do not tell which answer is the most common."
 
 
@@ -101,11 +113,12 @@ class SentenceReader:
         """A number as this language writes it, with its unit or without."""
         return float(parse_decimal(text.removesuffix(self.unit).strip(), locale=self.language))
 
-    def read(self, text: str, messages: Mapping[str, str], *before: str) -> Claim:
-        """What one of some sentences claims, `before` it others and behind it perhaps a best guess."""
-        for kind, message in messages.items():
-            for behind in ((BEST_GUESS,), ()):
-                parts = self.fill(text, *before, message, *behind)
+    def read(self, text: str, messages: Mapping[str, str]) -> Claim:
+        """What one of some sentences claims; behind it perhaps a best guess, and what a scale's numbers stand for."""
+        # The longest first: a sentence that ends earlier would take what follows for a number.
+        for behind in ((BEST_GUESS, SCALE), (SCALE,), (BEST_GUESS,), ()):
+            for kind, message in messages.items():
+                parts = self.fill(text, message, *behind)
                 if parts is not None:
                     low, high, guess = (
                         self.number(parts[name]) if name in parts else None

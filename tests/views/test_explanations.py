@@ -5,6 +5,7 @@ import html
 import io
 import json
 import re
+from collections import Counter
 
 import openpyxl
 import pytest
@@ -14,6 +15,7 @@ from flask.testing import FlaskClient
 from server.cli import main
 from server.inputs.schema import violations
 from server.reports.formats import FORMATS
+from server.reports.question_figures import FIGURE_FORMATS
 from server.web import long_work
 from tests.support import factories
 from tests.support.explainable_survey import asked, collect
@@ -137,7 +139,10 @@ def test_the_report_has_the_section_in_every_format(signed_in: FlaskClient, data
     home = f"/manage/surveys/{survey.slug}"
     query = "explain=copied&by=stratum&by=stole"
     page = signed_in.get(f"{home}/explain?{query}").text
-    assert html.unescape(page).count(f"?{query}") == len(FORMATS)
+    files = re.findall(rf'href="{home}/(\w+)\.\w+\?{re.escape(query)}"', html.unescape(page))
+    assert Counter(files) == {"report": len(FORMATS), "explained": len(FIGURE_FORMATS)}
+    for ending in FIGURE_FORMATS:
+        assert signed_in.get(f"{home}/explained.{ending}?{query}").status_code == 200
     files = {ending: signed_in.get(f"{home}/report.{ending}?{query}") for ending in FORMATS}
     assert {answer.status_code for answer in files.values()} == {200}
     found = files["json"].json["explanation"]

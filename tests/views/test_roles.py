@@ -118,6 +118,11 @@ LEAST = {
     "results.codebook_csv": VIEWER,
     **{f"results.figure_{ending}": VIEWER for ending in FIGURE_FORMATS},
     **{f"result_figures.strata_{ending}": VIEWER for ending in PICTURE_FORMATS},
+    **{
+        f"result_figures.{name}_{ending}": VIEWER
+        for name in ("versions", "days", "targets", "explained")
+        for ending in FIGURE_FORMATS
+    },
     **{f"result_figures.comparison_{ending}": VIEWER for ending in FIGURE_FORMATS},
     **{f"result_figures.crossing_{ending}": VIEWER for ending in FIGURE_FORMATS},
     **{f"result_figures.groups_{ending}": VIEWER for ending in FIGURE_FORMATS},

@@ -7,6 +7,7 @@ A drawing is one <svg> element, read at one unit for a pixel. It names colours b
 from server.output.charts.axes import Axis, difference_axis, mean_axis, share_axis
 from server.output.charts.chance_bars import chance_bars
 from server.output.charts.choice_rows import PlottedChoice, choices
+from server.output.charts.courses import course
 from server.output.charts.curves import PlottedCurve, curves
 from server.output.charts.day_bars import DayBar, bars
 from server.output.charts.dots import hundred_dots

@@ -142,11 +142,11 @@ def list_remarks(words: ReportWords, report: Report, entry: QuestionReport) -> l
 def draw_shares(
     words: ReportWords, report: Report, entry: QuestionReport, shares: Sequence[ShareRow]
 ) -> Chart:
-    """Some of the shares of a question that has responses, below its wording: bars for ranges of a number."""
+    """Some of the shares of a question that has responses, below its wording: bars where there are several."""
     rows = [_plot(words, report, entry, row) for row in shares]
     confidence = words.level(report.confidence)
     caption = words.gettext("Estimated shares with %(confidence)s %% intervals", confidence=confidence)
-    return _draw(caption, rows, report.axis(anytime=False), bars=entry.question.traits.in_ranges)
+    return _draw(caption, rows, report.axis(anytime=False), bars=len(entry.shown) > 1)
 
 
 def draw_mean(words: ReportWords, report: Report, entry: QuestionReport, mean: ReportMean) -> Chart:
@@ -168,7 +168,8 @@ def draw_question(words: ReportWords, report: Report, entry: QuestionReport) -> 
         return _draw(caption, _with_wording(words, report, entry), report.axis(anytime=False), bars=True)
     if entry.shown:
         caption = words.gettext("Estimated shares with %(confidence)s %% intervals", confidence=confidence)
-        return _draw(caption, _with_wording(words, report, entry), report.axis(anytime=False), bars=False)
+        bars = len(entry.shown) > 1
+        return _draw(caption, _with_wording(words, report, entry), report.axis(anytime=False), bars=bars)
     assert entry.mean is not None
     caption = words.gettext("Estimated means with %(confidence)s %% intervals", confidence=confidence)
     made = charts.means(caption, [_mean(words, entry, entry.mean)])

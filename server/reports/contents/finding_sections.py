@@ -9,10 +9,12 @@ from server.reports.contents import cell_texts
 from server.reports.contents.article import describe_weights
 from server.reports.contents.estimate_sections import MOST_ROWS, draw_mean, draw_shares, list_remarks
 from server.reports.contents.protection import explain_coin
+from server.reports.contents.version_charts import describe_course, draw_course
 from server.reports.estimate_values import QuestionReport
 from server.reports.findings import ShareFinding, interpret_question
 from server.reports.report import Report
 from server.reports.report_words import ReportWords
+from server.reports.version_courses import follow_versions
 from server.study.definitions import SurveySection
 
 _ROOM = 400
@@ -99,6 +101,10 @@ def _describe(words: ReportWords, report: Report, entry: QuestionReport) -> Find
         return FindingBlock(say_finding(words, report, entry), notes=tuple(notes))
     number = words.ngettext("%(num)s response", "%(num)s responses", entry.n, num=words.integer(entry.n))
     charts = tuple(_draw(words, report, entry))
+    course = follow_versions(report, entry, anytime=False)
+    if course is not None:
+        notes.append(describe_course(words, course, report.definition.language))
+        charts += (draw_course(words, course),)
     return FindingBlock(say_finding(words, report, entry), notes=(number, *notes), charts=charts)
 
 

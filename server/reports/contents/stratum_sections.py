@@ -3,9 +3,10 @@
 from collections.abc import Iterator, Sequence
 
 from server.output import charts
-from server.output.charts import DayBar, PlottedGroup
+from server.output.charts import PlottedGroup
 from server.output.documents import Block, Cell, Chart, Paragraph, Plot, Section, Table, Text
 from server.reports.contents import cell_texts
+from server.reports.contents.collection_charts import draw_days, span
 from server.reports.contents.estimate_sections import (
     MOST_DRAWN,
     PERCENT,
@@ -15,10 +16,8 @@ from server.reports.contents.estimate_sections import (
     remark_on,
     word_estimate,
 )
-from server.reports.day_counts import Period
 from server.reports.estimate_values import QuestionReport, ReportMean, ShareRow
 from server.reports.forest import figures as figures_of
-from server.reports.pictures import bars, find_highest
 from server.reports.report import Report
 from server.reports.report_words import ReportWords
 from server.reports.stratum_estimates import StratumReport
@@ -46,20 +45,7 @@ def days(words: ReportWords, report: Report) -> Iterator[Block]:
     )
     caption = _("Responses per day")
     yield Table("days", caption, (_("Day"), _("days"), _("responses")), rows, notes)
-    drawn = [
-        DayBar(bar.start, bar.width, bar.height, f"{span(words, period)}: {words.integer(period.n)}")
-        for bar, period in zip(bars(periods), periods, strict=True)
-    ]
-    most = words.integer(round(find_highest(periods)))
-    made = charts.bars(caption, drawn, words.day(periods[0].first), words.day(periods[-1].last), most)
-    yield Chart(made.svg, caption, made.alternative)
-
-
-def span(words: ReportWords, period: Period) -> str:
-    """A day, or from the first to the last of several."""
-    if period.days == 1:
-        return words.day(period.first)
-    return words.gettext("%(low)s to %(high)s", low=words.day(period.first), high=words.day(period.last))
+    yield draw_days(words, report)
 
 
 def describe_tree(words: ReportWords, report: Report) -> Iterator[Block]:

@@ -40,6 +40,7 @@ from server.web.result_choices import (
     list_crossable,
 )
 from server.web.security import on_survey
+from server.web.versions_choice import VersionsChoice
 from server.web.webhooks.webhook_events import find_planned_number
 
 blueprint = Blueprint("results", __name__, url_prefix="/manage/surveys/<slug>")
@@ -82,6 +83,8 @@ def live(survey: Survey) -> ResponseReturnValue:
             forged=max(1, round(report.n * FORGED)),
             bars=reports.bars,
             interpret_question=reports.interpret_question,
+            lead_with=reports.lead_with,
+            follow=VersionsChoice(report, anytime).follow,
             highest=reports.find_highest,
             folds=FoldedParts.choose(),
         )
