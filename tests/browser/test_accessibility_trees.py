@@ -23,7 +23,7 @@ CHANGING = (
     (re.compile(r"(?<=status: )(?:\w+ ){11}\w+$", re.MULTILINE), "<receipt>"),
     (re.compile(r"/[a-z]/[a-z0-9]{12}(?=[/?\"\n]|$)", re.MULTILINE), "/<link>"),
     (re.compile(r"127\.0\.0\.1:\d+"), "<site>"),
-    (re.compile(r"(?<=: )(?:[a-z]+ ){11}[a-z]+$", re.MULTILINE), "<receipt>"),
+    (re.compile(r"(?<=(?:receipt|robante)\": )(?:\w+ ){11}\w+$", re.MULTILINE), "<receipt>"),
     (re.compile(r"\b[0-9A-HJKMNP-TV-Z]{4}(-[0-9A-HJKMNP-TV-Z]{4}){2,4}\b"), "<code>"),
     (re.compile(r"[0-9a-f]{64}"), "<fingerprint>"),
 )
