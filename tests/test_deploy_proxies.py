@@ -122,16 +122,15 @@ def test_a_response_that_comes_slowly_is_whole_or_refused(site: Site) -> None:
 
 def look(proxy: Proxy, survey: Published, code: str, source: str, number: int) -> int:
     body = json.dumps({"invitation": code}).encode()
-    made_up = {"X-Forwarded-For": f"203.0.113.{number}, 127.0.0.1"}
+    made_up = {"X-Forwarded-For": f"9.9.9.{number}, 127.0.0.1"}
     return proxy.ask("POST", f"/s/{survey.slug}/code.json", body, source, **JSON, **made_up)[0]
 
 
 def test_a_made_up_address_counts_for_nothing(site: Site) -> None:
-    """Each try names another; all of them count for the address that the proxy saw, and for no other."""
+    """Each try names another one of the internet; all of them count as what the proxy saw, which is none of it."""
     (code,) = factories.invite(site.served.database_url, site.survey.slug, 1)
     statuses = [look(site.proxy, site.survey, code, "127.0.0.2", number) for number in range(LOOKS + 2)]
     assert statuses == [200] * LOOKS + [429] * 2
-    assert look(site.proxy, site.survey, code, "127.0.0.3", 1) == 200
 
 
 def find_traces(site: Site) -> list[str]:
