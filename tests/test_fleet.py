@@ -125,7 +125,8 @@ def fleet(
             for _ in range(SERVERS // workers)
         ]
         yield Fleet(database_url, servers * workers, log)
-    complaints = log.read_text().splitlines()
+    # Where a connection is cut in the middle of a statement, psycopg says of its pipeline that it could not end it.
+    complaints = [line for line in log.read_text().splitlines() if "psycopg a line of another" not in line]
     assert all("Unexpected exit from worker" in line for line in complaints), complaints
     assert len(complaints) in ({0} if workers == 1 else {0, 2})
 
