@@ -192,4 +192,4 @@ def _is_amount(entry: QuestionReport, figure: ShareRow | ReportMean) -> bool:
     """Whether one can be so many times another: of levels of a scale, or a number below 0, that says nothing."""
     if isinstance(figure, ShareRow):
         return True
-    return entry.question.kind != "scale" and figure.low >= 0
+    return not entry.question.traits.levels and figure.low >= 0

@@ -28,6 +28,8 @@ _STAND_INS: Mapping[str, Mapping[str, Any]] = {
     "number": {"mechanism": "stochastic_rounding", "epsilon": 1},
 }
 """What a definition may say where the file says what it may not; the design itself comes from the file."""
+_MORE = {**dict.fromkeys(_STAND_INS, (MATRIX,)), "yes_no": (*ONE_SIDED, MATRIX)}
+"""What the design of a question of each kind may be beside what a definition knows."""
 _MECHANISM = re.compile(r"questions\[(\d+)\]\.design\.mechanism")
 _MOST = 256
 """Reports of a design: each is one byte."""
@@ -61,8 +63,7 @@ def _name_designs(problem: Problem, document: Mapping[str, Any]) -> Problem:
     if found is None or "limit" not in problem.values:
         return problem
     kind = document["questions"][int(found[1])]["kind"]
-    more = [*(ONE_SIDED if kind == "yes_no" else ()), *((MATRIX,) if kind in _STAND_INS else ())]
-    limit = ", ".join([str(problem.values["limit"]), *more])
+    limit = ", ".join([str(problem.values["limit"]), *_MORE.get(kind, ())])
     return replace(problem, values={**problem.values, "limit": limit})
 
 
