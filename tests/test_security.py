@@ -107,8 +107,11 @@ def test_owner_reaches_what_the_stranger_does_not(
     app: Flask, signed_in: FlaskClient, survey: Published, database_url: str
 ) -> None:
     """The other side of the test above: the same pages exist for the owner."""
-    for link in factories.plant(database_url, survey.slug, "North\nSouth").values():
-        factories.store(database_url, survey, [([0, 1], 60)], link)  # a figure is of something
+    links = factories.plant(database_url, survey.slug, "North\nSouth").values()
+    later = {**survey.definition, "title": "Another version"}
+    for version in (survey, factories.publish(database_url, later, survey.slug)):
+        for link in links:
+            factories.store(database_url, version, [([0, 1], 60)], link)  # a figure is of something
     asked = {"first_stratum": "North", "second_stratum": "South", "row": "q1", "column": "q2"}
     sample_releases.grant(database_url, survey.slug)
     factories.close(database_url, survey.slug)
@@ -121,7 +124,9 @@ def test_owner_reaches_what_the_stranger_does_not(
     asked |= {"entry": str(released.entry), "figure": "1"}
     for method, rule, path in addresses(app, survey.slug):
         if method == "GET" and "/manage/" in rule and "<slug>" in rule:
-            assert signed_in.get(path, query_string=asked).status_code == 200, path
+            status = signed_in.get(path, query_string=asked).status_code
+            # Of a single day, or without a plan, there is nothing to draw: which it says.
+            assert status == 200 or (status == 409 and path.endswith((".svg", ".csv"))), path
 
 
 def test_sign_in_link_is_not_used_up_by_looking_at_it(client: FlaskClient, database_url: str) -> None:

@@ -547,12 +547,12 @@ def test_page_says_how_far_the_tidying_is(
     assert signed_in.post(f"{overview}/close").status_code == 303
     shown = signed_in.get(overview).get_data(as_text=True)
     assert (pending in shown, done in shown) == (True, False)
-    assert "files being tidied" in signed_in.get("/manage/surveys").get_data(as_text=True)
+    assert "the server is tidying up" in signed_in.get("/manage/surveys").get_data(as_text=True)
     _tidy(database_url)
 
     shown = signed_in.get(overview).get_data(as_text=True)
     assert (pending in shown, done in shown) == (False, True)
-    assert "files being tidied" not in signed_in.get("/manage/surveys").get_data(as_text=True)
+    assert "the server is tidying up" not in signed_in.get("/manage/surveys").get_data(as_text=True)
     assert len(stored(database_url)) == 1
 
 

@@ -166,7 +166,8 @@ def test_site_of_this_release_agrees_in_every_state(site: Site, tmp_path: Path) 
     assert data[links["plain"]]["title"] == "Survey plain"
     for name in ("asked", "paused"):
         asked = json.loads(data[links[name]]["sender (es)"])
-        assert (asked["name"], asked["logo"]) == (SHEET["sponsor"], hashlib.sha256(b"a picture").hexdigest())
+        assert asked["name"] == {"language": "", "text": SHEET["sponsor"]}
+        assert asked["logo"] == hashlib.sha256(b"a picture").hexdigest()
         assert asked["help_lines"] == {"language": "es", "text": "Consejo: 900 100 200"}
     assert "family" in data[links["kinds"]]
     assert "family" not in data[links["plain"]], "what the definition says is no data"
