@@ -19,6 +19,7 @@ NAMES = [
     "SHA-256",
     "SVG",
     "PNG",
+    *("HTML", "PDF", "Excel", "CSV", "JSON"),
     "make run",
     re.escape(__version__),
     *(language.name for language in RESPONDENT_LANGUAGES.values()),
