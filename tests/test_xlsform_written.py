@@ -1,16 +1,22 @@
 """XLSForms written from surveys: as another program reads them, and read again."""
 
 import io
+import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from flask.testing import FlaskClient
-from hypothesis import given
+from hypothesis import assume, given, reject
+from hypothesis import strategies as st
 from openpyxl import load_workbook
 
+from server.inputs import InputError
+from server.output.languages import RESPONDENT_LANGUAGES, load_catalogue
 from server.study.definitions import Definition, Question
 from server.study.definitions.definition_reader import parse_definition
+from server.study.definitions.own_texts import list_texts
 from server.study.xlsform import parse_xlsform, write_xlsform
 from tests.support import factories, strategies
 
@@ -167,6 +173,53 @@ def test_any_survey_is_a_form(document: dict[str, Any]) -> None:
             assert compare(ours) == compare(theirs)
 
 
+def keep_writable(document: dict[str, Any]) -> dict[str, Any]:
+    """What of a document a form can hold: neither chance nor plans, nor what the file says that it leaves out."""
+    kept: list[dict[str, Any]] = []
+    for entry in document["questions"]:
+        if entry["kind"] == "check" or entry.get("show_if", {}).get("question", "") not in (
+            "",
+            *(each["name"] for each in kept),
+        ):
+            continue
+        entry = {name: value for name, value in entry.items() if name not in ("control", "design")}
+        if "low" in entry:
+            entry = {
+                name: value for name, value in entry.items() if name not in ("cuts", "prefer_not_to_say")
+            }
+            entry["kind"] = "number"
+        if "otherwise" in entry:
+            entry = {name: value for name, value in entry.items() if name not in ("otherwise", "show_if")}
+        if entry["kind"] in IMPORTED:
+            entry["design"] = {"mechanism": IMPORTED[entry["kind"]]}
+        if entry["kind"] == "yes_no" and entry.get("prefer_not_to_say"):
+            entry["design"] = {"mechanism": "k_ary"}
+        kept.append(entry)
+    kept_whole = ("language", "title", "introduction", "consent", "least_age")
+    return {name: document[name] for name in kept_whole if name in document} | {
+        "format": 2,
+        "questions": kept,
+        "strength": {"gamma": 0.25},
+    }
+
+
+IMPORTED = {
+    "yes_no": "coin_flip",
+    "select_one": "best_choice",
+    "scale": "k_ary",
+    "select_multiple": "coin_flip",
+    "number": "stochastic_rounding",
+}
+"""The designs that a form becomes."""
+
+
+OUR_WORDS = {
+    load_catalogue(language).gettext(word)
+    for language in RESPONDENT_LANGUAGES
+    for word in ("Yes", "No", "Prefer not to say")
+}
+
+
 def test_what_stands_before_the_questions_comes_back_and_what_is_missing_stays_missing() -> None:
     original = parse_definition({**SURVEY, "introduction": "Qui demande\u00a0?"})
     read = parse_xlsform(write_xlsform(original, "en").body).definition
@@ -191,6 +244,42 @@ def test_what_stands_before_the_questions_comes_back_and_what_is_missing_stays_m
     assert again.definition.least_age is None
     assert again.definition.introduction == "What work did you have?"
     assert "an agreement is no answer; write it as a note" in [note.message for note in again.not_taken]
+
+
+def order_answers(definition: Definition) -> Definition:
+    """Conditions name answers in any order; a form, in that of the question."""
+    entries = [
+        replace(
+            entry,
+            show_if=entry.show_if and replace(entry.show_if, any_of=tuple(sorted(entry.show_if.any_of))),
+        )
+        for entry in definition.entries
+    ]
+    return replace(definition, entries=tuple(entries))
+
+
+@given(strategies.documents(), st.data())
+def test_whatever_a_form_can_hold_comes_back_equal(document: dict[str, Any], data: st.DataObject) -> None:
+    """With each text translated or not, as it was: what is missing stays missing.
+
+    No text is a word of ours for an answer, which a form has in every language.
+    """
+    document = keep_writable(document)
+    texts = [text for text in list_texts(document) if "${" not in text]
+    assume(OUR_WORDS.isdisjoint(texts))
+    chosen = {
+        language: data.draw(st.dictionaries(st.sampled_from(texts), strategies.lines(), max_size=4))
+        for language in ("fr", "ar")
+    }
+    document["translations"] = {language: said for language, said in chosen.items() if said}
+    try:
+        definition = parse_definition(document)
+    except InputError:  # two answers that look the same in a language
+        reject()
+    assume("${" not in json.dumps(document))
+    imported = parse_xlsform(write_xlsform(definition, "en").body)
+    assert order_answers(imported.definition) == order_answers(definition)
+    assert imported.not_taken == ()
 
 
 def compare(question: Question) -> tuple[object, ...]:

@@ -26,6 +26,13 @@ CHANGING = (
     (re.compile(r"(?<=(?:receipt|robante)\": )(?:\w+ ){11}\w+$", re.MULTILINE), "<receipt>"),
     (re.compile(r"\b[0-9A-HJKMNP-TV-Z]{4}(-[0-9A-HJKMNP-TV-Z]{4}){2,4}\b"), "<code>"),
     (re.compile(r"[0-9a-f]{64}"), "<fingerprint>"),
+    # Where every try fails, one of these until the next.
+    (
+        re.compile(
+            r"(?<=status: )(Sending…|The connection is poor\..*|Enviando…|La conexión es .*)$", re.MULTILINE
+        ),
+        "<trying>",
+    ),
 )
 """What differs from one survey, server or visit to the next."""
 
