@@ -8,6 +8,7 @@ on purpose, `MONEDA_WRITE_TREES=1` writes them anew; whoever does it reads them.
 import os
 import re
 from collections.abc import Iterator
+from difflib import unified_diff
 from pathlib import Path
 
 import pytest
@@ -84,7 +85,15 @@ def document(language: str) -> dict[str, object]:
 
 
 def read_tree(page: Page) -> str:
-    """The page as roles, names and states; without what differs from visit to visit."""
+    """The page as roles, names and states, once it has come to rest; without what differs from visit to visit."""
+    before, tree = "", _read_at_once(page)
+    while tree != before:  # what is filled in by and by, as the state of a survey, is not read halfway
+        page.wait_for_timeout(150)
+        before, tree = tree, _read_at_once(page)
+    return tree
+
+
+def _read_at_once(page: Page) -> str:
     tree = page.locator("body").aria_snapshot()
     for pattern, name in CHANGING:
         tree = pattern.sub(name, tree)
@@ -151,4 +160,5 @@ def compare(found: str, file: Path) -> None:
     """Hold what was read to what is written down, or write it."""
     if os.environ.get("MONEDA_WRITE_TREES"):
         file.write_text(found, "utf-8")
-    assert found == file.read_text("utf-8")
+    both = (text.splitlines() for text in (file.read_text("utf-8"), found))
+    assert list(unified_diff(*both, lineterm="", n=0)) == []
