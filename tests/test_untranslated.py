@@ -14,7 +14,7 @@ from server.config import Config
 from server.web.form_ends import FIELD, NAME, VALUE
 from tests.conftest import NewDatabase
 from tests.support import factories
-from tests.support.catalogue_words import catalogue, missing_on, outside, pseudo, untranslated
+from tests.support.catalogue_words import catalogue, outside, pseudo, untranslated
 from tests.support.every_page import Reader, walk
 from tests.support.form_client import posted
 from tests.support.front_client import create_app
