@@ -56,5 +56,9 @@ def walk_respondents(
         owner.post(f"{home}/translations", {**kept, "base": str(base)})
         owner.get(f"{home}/edit")
         owner.get(f"{home}/preview")
+    # Respondents of either language would read one text in the other.
+    owner.post(f"{home}/study", {"thanks.fr": "1", f"help_lines.{asking['language']}": "2"})
+    for page in ("edit", "translations?to=fr", "translations"):
+        owner.get(f"{home}/{page}")
     for wrong in ({"to": "xx"}, {"to": "fr", "text-0": "1" * 8001}, {"to": "fr", "base": "1", "text-0": "1"}):
         owner.post(f"{home}/translations", {"base": "4", **wrong})
