@@ -27,7 +27,7 @@ def print_models(found: Sequence[FoundModel]) -> None:
             click.echo(f"{test.label}: {_write_statistic(test)}{write_p(test.p_value)}. {test.verdict}")
         for remark in finding.remarks:
             click.echo(remark)
-        groups = ", ".join(f"{make_plain(name)} {rows}" for name, rows in finding.groups)
+        groups = ", ".join(f"{make_plain(name)} {rows}" for name, rows in model.groups)
         click.echo(f"Rows: {model.used} used{f' ({groups})' if groups else ''}, {model.left_out} left out.")
         click.echo(stated.kind.assumes)
 

@@ -78,9 +78,9 @@ def _say_rows(words: ReportWords, found: FoundModel) -> str:
         used=words.integer(found.used),
         left=words.integer(found.left_out),
     )
-    if not found.finding.groups:
+    if not found.groups:
         return said
-    groups = ", ".join(f"{name} {words.integer(rows)}" for name, rows in found.finding.groups)
+    groups = ", ".join(f"{name} {words.integer(rows)}" for name, rows in found.groups)
     return said + " " + _("Of each group: %(groups)s.", groups=groups)
 
 

@@ -6,6 +6,7 @@ import numpy as np
 
 from server.inputs import N_, refuse
 from server.reports.elsewhere.foreign_table import ForeignTable
+from server.reports.elsewhere.models.model_columns import count_groups
 from server.reports.elsewhere.models.model_parts import FoundModel, StatedModel
 
 
@@ -28,6 +29,8 @@ def estimate_models(
             headers = ", ".join(column.header for column in model.model.columns.values())
             raise refuse(422, f"models[{place}]", template, limit=headers)
         rows = {role: column[there] for role, column in values.items()}
+        group = model.model.columns.get("group")
+        groups = () if group is None else count_groups(group, rows["group"], f"models[{place}]")
         finding = model.model.estimate(rows, f"models[{place}]", confidence)
-        found.append(FoundModel(model, used, table.rows - used, finding))
+        found.append(FoundModel(model, used, table.rows - used, groups, finding))
     return tuple(found)

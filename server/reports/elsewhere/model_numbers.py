@@ -16,7 +16,7 @@ def model_json(found: FoundModel) -> dict[str, Any]:
         "columns": {role: column.header for role, column in stated.model.columns.items()},
         "rows": found.used,
         "left_out": found.left_out,
-        "groups": [{"cell": name, "rows": rows} for name, rows in finding.groups],
+        "groups": [{"cell": name, "rows": rows} for name, rows in found.groups],
         "estimates": [
             {
                 "name": each.name,

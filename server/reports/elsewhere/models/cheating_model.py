@@ -19,10 +19,10 @@ from server.reports.elsewhere.models.model_columns import (
 )
 from server.reports.elsewhere.models.model_parts import (
     UNLIKELY,
-    ModelEstimate,
     ModelFinding,
     ModelKind,
     ModelTest,
+    list_estimates,
     list_few,
 )
 
@@ -44,33 +44,25 @@ class Cheating:
     """`designs` are of each group."""
 
     columns: Mapping[str, ModelColumn]
-    names: tuple[str, ...]
     designs: tuple[Design, ...]
 
     def estimate(
         self, rows: Mapping[str, NDArray[np.float64]], field: str, confidence: float
     ) -> ModelFinding:
         """The three shares, and the test that nobody cheats."""
-        counts = count_answers(rows, self.names, 2, field)
+        counts = count_answers(rows, 2)
         found = cheating_test(counts, self.designs, confidence)
-        estimates = tuple(
-            ModelEstimate(name, label, float(value), float(error), (float(limits[0]), float(limits[1])))
-            for (name, label), value, error, limits in zip(
-                _LABELS, found.shares, found.standard_errors, found.intervals, strict=True
-            )
-        )
+        estimates = list_estimates(_LABELS, found.shares, found.standard_errors, found.intervals)
         verdict = _AGREE
         if found.p_value < UNLIKELY:
             verdict = _CHEATED if found.shares[2] > 0 else _CONTRARY
         label = N_("Test that nobody says No whatever is asked")
         test = ModelTest("no_cheaters", label, "G²", found.g_squared, 1, found.p_value, verdict)
-        return ModelFinding(
-            estimates, (test,), tuple(zip(self.names, found.n, strict=True)), tuple(list_few(counts))
-        )
+        return ModelFinding(estimates, (test,), tuple(list_few(counts)))
 
 
 def _read(stated: Mapping[str, Any], field: str) -> Cheating:
-    group, names = read_group_column(stated, field)
+    group = read_group_column(stated, field)
     report = read_answer_column(stated["report"], ("no", "yes"), f"{field}.report")
     designs = tuple(
         read_yes_no_design(entry["design"], f"{field}.groups[{number}].design")
@@ -81,7 +73,7 @@ def _read(stated: Mapping[str, Any], field: str) -> Cheating:
     except ValueError as error:
         template = N_("must tell with that of the other group who cheats: %(value)s")
         raise refuse(422, f"{field}.groups[1].design", template, value=str(error)) from None
-    return Cheating({"group": group, "report": report}, names, designs)
+    return Cheating({"group": group, "report": report}, designs)
 
 
 CHEATING = ModelKind(

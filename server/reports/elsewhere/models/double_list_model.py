@@ -38,7 +38,6 @@ class DoubleList:
     """`lengths` are of the first and the second list, of each group."""
 
     columns: Mapping[str, ModelColumn]
-    names: tuple[str, ...]
     lengths: tuple[tuple[int, ...], tuple[int, ...]]
 
     def estimate(
@@ -47,10 +46,10 @@ class DoubleList:
         """The share by both lists, by each, and the test that these agree."""
         width, height = (max(lengths) + 1 for lengths in self.lengths)
         cells = rows["report"] * height + rows["second"]
-        counts = count_answers({**rows, "report": cells}, self.names, width * height, field)
-        tables = counts.reshape(2, width, height)
-        check_list_counts(tables.sum(axis=2), self.lengths[0], self.names, f"{field}.groups")
-        check_list_counts(tables.sum(axis=1), self.lengths[1], self.names, f"{field}.groups", "second_items")
+        counts = count_answers({**rows, "report": cells}, width * height)
+        tables, names = counts.reshape(2, width, height), self.columns["group"].group_names
+        check_list_counts(tables.sum(axis=2), self.lengths[0], names, f"{field}.groups")
+        check_list_counts(tables.sum(axis=1), self.lengths[1], names, f"{field}.groups", "second_items")
         early = int(np.argmax(self.lengths[0]))  # the group whose first list has the item
         first, second = (
             tables[place, : self.lengths[0][place] + 1, : self.lengths[1][place] + 1]
@@ -70,13 +69,11 @@ class DoubleList:
         if 0 < found.difference_error < math.inf:
             squared = float(np.subtract(*found.list_shares) / found.difference_error) ** 2
         test = ModelTest("agreement", N_("Test that both lists agree"), "z²", squared, 1, p_value, verdict)
-        groups = tuple(zip(self.names, counts.sum(axis=1).tolist(), strict=True))
-        return ModelFinding((estimate,), (test,), groups)
+        return ModelFinding((estimate,), (test,))
 
 
 def _read(stated: Mapping[str, Any], field: str) -> DoubleList:
-    group, names = read_group_column(stated, field)
-    columns = {"group": group}
+    columns = {"group": read_group_column(stated, field)}
     lengths = []
     for role, member in _ROLES:
         own = tuple(int(entry[member]) for entry in stated["groups"])
@@ -90,7 +87,7 @@ def _read(stated: Mapping[str, Any], field: str) -> DoubleList:
             "must be longer in the group whose first list is shorter, as each has the sensitive item once"
         )
         raise refuse(422, f"{field}.groups[1].second_items", template)
-    return DoubleList(columns, names, (first, second))
+    return DoubleList(columns, (first, second))
 
 
 DOUBLE_LIST = ModelKind(

@@ -1,7 +1,7 @@
 """The crosswise model in two groups, in the second of which the innocuous item is as common as rare in the first."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -56,7 +56,6 @@ class TwoGroupCrosswise:
     """`prevalence` is that of the first group."""
 
     columns: Mapping[str, ModelColumn]
-    names: tuple[str, ...]
     prevalence: float
     anchor: GroupedAnchor | None
 
@@ -64,7 +63,7 @@ class TwoGroupCrosswise:
         self, rows: Mapping[str, NDArray[np.float64]], field: str, confidence: float
     ) -> ModelFinding:
         """The share of both groups and of each, the test that they agree; corrected, where there is an anchor."""
-        counts = count_answers(rows, self.names, 2, field)
+        counts = count_answers(rows, 2)
         found = estimate_extended_crosswise(counts, self.prevalence, confidence)
         estimates = [
             ModelEstimate(
@@ -100,19 +99,14 @@ class TwoGroupCrosswise:
                 confidence,
             )
             corrected, attentive, test, untold = describe_attention(attention)
-            corrected = ModelEstimate(
-                "corrected", corrected.label, corrected.value, corrected.standard_error, corrected.interval
-            )
-            estimates += [corrected, attentive]
+            estimates += [replace(corrected, name="corrected"), attentive]
             tests.append(test)
             remarks += [_CORRECTED, *untold]
-        return ModelFinding(
-            tuple(estimates), tuple(tests), tuple(zip(self.names, found.n, strict=True)), tuple(remarks)
-        )
+        return ModelFinding(tuple(estimates), tuple(tests), tuple(remarks))
 
 
 def _read(stated: Mapping[str, Any], field: str) -> TwoGroupCrosswise:
-    group, names = read_group_column(stated, field)
+    group = read_group_column(stated, field)
     columns = {
         "group": group,
         "report": read_answer_column(stated["report"], CROSSWISE_ANSWERS, f"{field}.report"),
@@ -130,7 +124,7 @@ def _read(stated: Mapping[str, Any], field: str) -> TwoGroupCrosswise:
     for member, places in (("anchor_share", [stated]), ("anchor_prevalence", stated["groups"])):
         if anchor is None and any(member in place for place in places):
             raise refuse(422, f"{field}.anchor", N_("is required"))
-    return TwoGroupCrosswise(columns, names, prevalence, anchor)
+    return TwoGroupCrosswise(columns, prevalence, anchor)
 
 
 def _read_anchor(stated: Mapping[str, Any], field: str) -> GroupedAnchor:

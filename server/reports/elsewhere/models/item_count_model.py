@@ -44,15 +44,14 @@ class ItemCount:
     """`lengths` are of each group's list: one has an item more, the sensitive one."""
 
     columns: Mapping[str, ModelColumn]
-    names: tuple[str, ...]
     lengths: tuple[int, ...]
 
     def estimate(
         self, rows: Mapping[str, NDArray[np.float64]], field: str, confidence: float
     ) -> ModelFinding:
         """The share, floor and ceiling, and the test for a design effect."""
-        counts = count_answers(rows, self.names, max(self.lengths) + 1, field)
-        check_list_counts(counts, self.lengths, self.names, f"{field}.groups")
+        counts = count_answers(rows, max(self.lengths) + 1)
+        check_list_counts(counts, self.lengths, self.columns["group"].group_names, f"{field}.groups")
         order = np.argsort(self.lengths)
         control, treatment = (counts[place, : self.lengths[place] + 1] for place in order)
         found = estimate_item_count(control, treatment, confidence)
@@ -75,17 +74,16 @@ class ItemCount:
         verdict = _CHANGED if found.design_effect < UNLIKELY else _UNCHANGED
         label = N_("Test that the sensitive item changed no other answer")
         test = ModelTest("design_effect", label, "", math.nan, 0, found.design_effect, verdict)
-        groups = tuple(zip(self.names, counts.sum(axis=1).tolist(), strict=True))
-        return ModelFinding(tuple(estimates), (test,), groups, (_HIDING,))
+        return ModelFinding(tuple(estimates), (test,), (_HIDING,))
 
 
 def _read(stated: Mapping[str, Any], field: str) -> ItemCount:
-    group, names = read_group_column(stated, field)
+    group = read_group_column(stated, field)
     lengths = tuple(int(entry["items"]) for entry in stated["groups"])
     check_lengths(lengths, f"{field}.groups[1].items")
     answers = tuple(str(number) for number in range(max(lengths) + 1))
     report = read_answer_column(stated["report"], answers, f"{field}.report")
-    return ItemCount({"group": group, "report": report}, names, lengths)
+    return ItemCount({"group": group, "report": report}, lengths)
 
 
 ITEM_COUNT = ModelKind(

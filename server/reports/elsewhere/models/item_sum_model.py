@@ -12,7 +12,6 @@ from server.inputs import N_, refuse
 from server.privacy.estimators import estimate_item_sum
 from server.reports.elsewhere.models.model_columns import (
     ModelColumn,
-    count_answers,
     read_group_column,
     read_number_column,
 )
@@ -29,7 +28,6 @@ class ItemSum:
     """`sensitive` is the place of the group whose totals have the sensitive number; `low` what no mean can be below."""
 
     columns: Mapping[str, ModelColumn]
-    names: tuple[str, ...]
     sensitive: int
     low: float
 
@@ -38,7 +36,6 @@ class ItemSum:
     ) -> ModelFinding:
         """The mean of the sensitive number."""
         totals = rows["report"]
-        counts = count_answers({**rows, "report": np.zeros(len(totals))}, self.names, 1, field)
         control, treatment = (
             totals[rows["group"] == place] for place in (1 - self.sensitive, self.sensitive)
         )
@@ -47,12 +44,11 @@ class ItemSum:
         estimate = ModelEstimate(
             "mean", label, found.mean, found.standard_error, found.interval, self.low, math.inf, share=False
         )
-        groups = tuple(zip(self.names, counts[:, 0].tolist(), strict=True))
-        return ModelFinding((estimate,), (), groups, (_TAIL if found.degrees_of_freedom else _NO_SPREAD,))
+        return ModelFinding((estimate,), remarks=(_TAIL if found.degrees_of_freedom else _NO_SPREAD,))
 
 
 def _read(stated: Mapping[str, Any], field: str) -> ItemSum:
-    group, names = read_group_column(stated, field)
+    group = read_group_column(stated, field)
     low, high = float(stated["low"]), float(stated["high"])
     if not low < high:
         template = N_("must be above the lowest number, %(low)s; it is %(value)s")
@@ -63,7 +59,7 @@ def _read(stated: Mapping[str, Any], field: str) -> ItemSum:
         template = N_("must be true in one group, and false in the other")
         raise refuse(422, f"{field}.groups[1].sensitive", template)
     bottom = 0.0 if low >= 0 else -math.inf
-    return ItemSum({"group": group, "report": report}, names, sensitive.index(True), bottom)
+    return ItemSum({"group": group, "report": report}, sensitive.index(True), bottom)
 
 
 ITEM_SUM = ModelKind(

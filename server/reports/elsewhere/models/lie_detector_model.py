@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from server.inputs import N_, refuse
+from server.inputs import N_
 from server.privacy.estimators import detect_lies
 from server.privacy.estimators.lie_detection import LieDetection
 from server.reports.elsewhere.models.model_columns import (
@@ -16,6 +16,7 @@ from server.reports.elsewhere.models.model_columns import (
     count_answers,
     read_answer_column,
     read_group_column,
+    read_truths,
 )
 from server.reports.elsewhere.models.model_parts import (
     UNLIKELY,
@@ -47,14 +48,13 @@ class LieDetector:
     """`truths` are each group's chance that who does not have the trait says so."""
 
     columns: Mapping[str, ModelColumn]
-    names: tuple[str, ...]
     truths: tuple[float, ...]
 
     def estimate(
         self, rows: Mapping[str, NDArray[np.float64]], field: str, confidence: float
     ) -> ModelFinding:
         """Share and honesty, the likeliest of what is possible where these are not, and the test that nobody lies."""
-        counts = count_answers(rows, self.names, 2, field)
+        counts = count_answers(rows, 2)
         found = detect_lies(counts, self.truths, confidence)
         verdict = _TRUE
         if found.p_value < UNLIKELY:
@@ -62,8 +62,7 @@ class LieDetector:
         g_squared = found.truthful_g_squared
         test = ModelTest("no_lies", N_("Test that nobody lies"), "G²", g_squared, 1, found.p_value, verdict)
         remarks = [*list_few(counts), *[_NOBODY] * (found.honesty is None), *[_BOUNDARY] * found.impossible]
-        groups = tuple(zip(self.names, found.n, strict=True))
-        return ModelFinding(tuple(_list_estimates(found)), (test,), groups, tuple(remarks))
+        return ModelFinding(tuple(_list_estimates(found)), (test,), tuple(remarks))
 
 
 def _list_estimates(found: LieDetection) -> list[ModelEstimate]:
@@ -84,13 +83,9 @@ def _list_estimates(found: LieDetection) -> list[ModelEstimate]:
 
 
 def _read(stated: Mapping[str, Any], field: str) -> LieDetector:
-    group, names = read_group_column(stated, field)
+    group = read_group_column(stated, field)
     report = read_answer_column(stated["report"], ("no", "yes"), f"{field}.report")
-    truths = tuple(float(entry["truth"]) for entry in stated["groups"])
-    if truths[0] == truths[1]:
-        template = N_("must differ from that of the other group; both are %(value)s")
-        raise refuse(422, f"{field}.groups[1].truth", template, value=stated["groups"][1]["truth"])
-    return LieDetector({"group": group, "report": report}, names, truths)
+    return LieDetector({"group": group, "report": report}, read_truths(stated, field))
 
 
 LIE_DETECTOR = ModelKind(

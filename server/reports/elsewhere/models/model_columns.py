@@ -25,6 +25,11 @@ class ModelColumn:
     low: float = 0.0
     high: float = 0.0
 
+    @property
+    def group_names(self) -> tuple[str, ...]:
+        """Of a column of groups, how the table calls each, by its code."""
+        return tuple(text for text, code in self.cells.items() if code != LEFT_OUT)
+
     def make_reader(self, *, comma: bool) -> "OptionalCells":
         """What reads its cells; numbers may have a decimal comma."""
         if self.cells:
@@ -70,8 +75,8 @@ def read_number_column(stated: str, low: float, high: float, at: str) -> ModelCo
     return ModelColumn(_name_column(stated, at), low=low, high=high)
 
 
-def read_group_column(stated: Mapping[str, Any], at: str) -> tuple[ModelColumn, tuple[str, ...]]:
-    """The column `group`, the code of each entry of `groups` by its `cell`, and how the table calls these.
+def read_group_column(stated: Mapping[str, Any], at: str) -> ModelColumn:
+    """The column `group`, with the code of each entry of `groups` by its `cell`.
 
     Texts in `leave_out` are those of groups that are not in the model.
     """
@@ -79,7 +84,16 @@ def read_group_column(stated: Mapping[str, Any], at: str) -> tuple[ModelColumn, 
     others = [text.strip() for text in stated.get("leave_out", ())]
     check_unique([*names, *others], f"{at}.groups")
     cells = {name: code for code, name in enumerate(names)} | dict.fromkeys(others, LEFT_OUT)
-    return ModelColumn(_name_column(stated["group"], f"{at}.group"), cells), names
+    return ModelColumn(_name_column(stated["group"], f"{at}.group"), cells)
+
+
+def read_truths(stated: Mapping[str, Any], at: str) -> tuple[float, ...]:
+    """The chance `truth` of each of two groups, which must not have the same."""
+    first, second = (entry["truth"] for entry in stated["groups"])
+    if first == second:
+        template = N_("must differ from that of the other group; both are %(value)s")
+        raise refuse(422, f"{at}.groups[1].truth", template, value=second)
+    return float(first), float(second)
 
 
 def read_yes_no_design(stated: Mapping[str, Any], at: str) -> Design:
@@ -93,23 +107,27 @@ def read_yes_no_design(stated: Mapping[str, Any], at: str) -> Design:
         raise refuse(error.status, at + part, first.template, **first.values) from None
 
 
-def count_answers(
-    rows: Mapping[str, NDArray[np.float64]], names: Sequence[str], answers: int, at: str
-) -> NDArray[np.int64]:
-    """How often each answer of the role `report` stands in each group of the role `group`, shape (groups, answers).
+def count_groups(column: ModelColumn, codes: NDArray[np.float64], at: str) -> tuple[tuple[str, int], ...]:
+    """How the table calls each group, and its rows.
 
     Raises
     ------
     InputError
-        If a group has no row.
+        If a group has none.
     """
-    codes = (rows["group"] * answers + rows["report"]).astype(np.int64)
-    counts = np.bincount(codes, minlength=len(names) * answers).reshape(len(names), answers)
-    for number, n in enumerate(counts.sum(axis=1).tolist()):
+    counts = np.bincount(codes.astype(np.int64), minlength=len(column.group_names)).tolist()
+    for number, (name, n) in enumerate(zip(column.group_names, counts, strict=True)):
         if not n:
             template = N_("must stand in a row that has all cells of the model; %(value)s does not")
-            raise refuse(422, f"{at}.groups[{number}].cell", template, value=names[number])
-    return counts.astype(np.int64)
+            raise refuse(422, f"{at}.groups[{number}].cell", template, value=name)
+    return tuple(zip(column.group_names, counts, strict=True))
+
+
+def count_answers(rows: Mapping[str, NDArray[np.float64]], answers: int) -> NDArray[np.int64]:
+    """How often each answer of the role `report` stands in each group of the role `group`, shape (groups, answers)."""
+    groups = int(rows["group"].max()) + 1
+    codes = (rows["group"] * answers + rows["report"]).astype(np.int64)
+    return np.bincount(codes, minlength=groups * answers).reshape(groups, answers).astype(np.int64)
 
 
 def _name_column(stated: str, at: str) -> str:

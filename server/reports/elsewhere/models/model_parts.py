@@ -1,12 +1,12 @@
 """What a model of data from elsewhere is made of, and what it finds."""
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from server.inputs import N_
 from server.reports.elsewhere.models.model_columns import ModelColumn
@@ -70,12 +70,22 @@ class ModelTest:
 
 @dataclass(frozen=True)
 class ModelFinding:
-    """What a model finds. `groups` are how the table calls each group, and its rows; `remarks` are messages."""
+    """What a model finds; `remarks` are messages."""
 
     estimates: tuple[ModelEstimate, ...]
     tests: tuple[ModelTest, ...] = ()
-    groups: tuple[tuple[str, int], ...] = ()
     remarks: tuple[str, ...] = ()
+
+
+def list_estimates(
+    labels: Sequence[tuple[str, str]], values: ArrayLike, errors: ArrayLike, intervals: ArrayLike
+) -> tuple[ModelEstimate, ...]:
+    """Shares by their names and labels, from arrays of as many values and errors, and of their limits."""
+    numbers = (np.asarray(each, dtype=np.float64).tolist() for each in (values, errors, intervals))
+    return tuple(
+        ModelEstimate(name, label, value, error, (low, high))
+        for (name, label), value, error, (low, high) in zip(labels, *numbers, strict=True)
+    )
 
 
 def list_few(counts: NDArray[np.int64]) -> list[str]:
@@ -105,7 +115,7 @@ class Model(Protocol):
         Raises
         ------
         InputError
-            Below `field`, the model's own, if these rows cannot be of it: none of a group, say.
+            Below `field`, the model's own, if these rows cannot be of it: more items than its list has, say.
         """
         ...
 
@@ -137,9 +147,13 @@ class StatedModel:
 
 @dataclass(frozen=True)
 class FoundModel:
-    """What a model found in so many rows; others had no cell, or one to leave out, in some column of it."""
+    """What a model found in so many rows; others had no cell, or one to leave out, in some column of it.
+
+    `groups` are how the table calls each group, and its rows; none of a model without.
+    """
 
     stated: StatedModel
     used: int
     left_out: int
+    groups: tuple[tuple[str, int], ...]
     finding: ModelFinding

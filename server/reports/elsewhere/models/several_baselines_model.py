@@ -38,14 +38,13 @@ class BaselineItems:
     """`designs` are of each group."""
 
     columns: Mapping[str, ModelColumn]
-    names: tuple[str, ...]
     designs: tuple[Design, ...]
 
     def estimate(
         self, rows: Mapping[str, NDArray[np.float64]], field: str, confidence: float
     ) -> ModelFinding:
         """The share, and the test that it explains all groups."""
-        counts = count_answers(rows, self.names, 2, field)
+        counts = count_answers(rows, 2)
         found = estimate_several_baselines(counts, self.designs, confidence)
         label = N_("Yes to the sensitive question")
         estimate = ModelEstimate("share", label, found.share, found.standard_error, found.interval)
@@ -58,18 +57,17 @@ class BaselineItems:
             found.p_value,
             _APART if found.p_value < UNLIKELY else _ALIKE,
         )
-        groups = tuple(zip(self.names, found.n, strict=True))
-        return ModelFinding((estimate,), (test,), groups, tuple(list_few(counts)))
+        return ModelFinding((estimate,), (test,), tuple(list_few(counts)))
 
 
 def _read(stated: Mapping[str, Any], field: str) -> BaselineItems:
-    group, names = read_group_column(stated, field)
+    group = read_group_column(stated, field)
     report = read_answer_column(stated["report"], CROSSWISE_ANSWERS, f"{field}.report")
     designs = tuple(
         crosswise(read_prevalence(entry["prevalence"], f"{field}.groups[{number}].prevalence"))
         for number, entry in enumerate(stated["groups"])
     )
-    return BaselineItems({"group": group, "report": report}, names, designs)
+    return BaselineItems({"group": group, "report": report}, designs)
 
 
 SEVERAL_BASELINES = ModelKind(
