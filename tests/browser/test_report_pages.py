@@ -109,6 +109,7 @@ def test_texts_of_any_script_stay_in_their_drawing(open_page: Opener, name: str)
         charts.estimates("Shares", rows, axis, label),
         charts.histogram("Bins", rows, axis, label),
         charts.means("Means", [(row, axis, label) for row in rows]),
+        charts.course("Versions", rows, axis, label),
         charts.heat_map("Joint", [name, name], [name, name], [[(0.5, "50.0 %")] * 2] * 2),
         charts.heat_map("Joint", [name], [name] * 9, [[(0.5, "50.0 %")] * 9]),
         charts.share_table(
