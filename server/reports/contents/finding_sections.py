@@ -26,11 +26,17 @@ _HEADING, _NOTE, _UNIT = 45, 12, 0.65
 def build_lead(words: ReportWords, report: Report) -> tuple[Section, ...]:
     """What the first page of the internal report says."""
     rest = _describe_protection(words, report), _describe_sureness(words, report)
-    said = tuple(
-        (cell_texts.quote_question(report.definition, entry.question), say_finding(words, report, entry))
-        for entry in report.questions
+    found = list_findings(words, report)
+    return order_lead(words, found, tuple(_list_sentences(found)), rest)
+
+
+def _list_sentences(section: Section) -> Iterator[tuple[Text, str]]:
+    """What was asked, and what was found of it."""
+    yield from (
+        (section.title, block.sentence) for block in section.blocks if isinstance(block, FindingBlock)
     )
-    return order_lead(words, list_findings(words, report), said, rest)
+    for inner in section.sections:
+        yield from _list_sentences(inner)
 
 
 def order_lead(

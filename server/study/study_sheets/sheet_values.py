@@ -97,8 +97,8 @@ class StudySheet:
     @property
     def for_reports(self) -> "StudySheet":
         """Without what is for respondents' pages alone."""
-        unshown = replace(self, shown=False, shown_name={}, shown_contact={}, hand_over={})
-        return replace(unshown, thanks={}, help_lines={}, completion_code="", completion_link="")
+        nothing: dict[str, Any] = {name: {} for name in FOR_RESPONDENTS_ALONE}
+        return replace(self, **nothing, shown=False, completion_code="", completion_link="")
 
     @property
     def for_everybody(self) -> "StudySheet":
