@@ -8,7 +8,7 @@ from functools import cache
 
 import pytest
 
-from tests.support.sampling import ALIKE, ROOT, choose, draw_ways, read_seed
+from tests.support.sampling import ALIKE, ON_BOTH, ROOT, choose, draw_ways, read_seed
 
 FILE = "tests/browser/test_kind_selector.py"
 ROWS = "tests/test_headers.py::test_error_page_sends_every_header"
@@ -91,12 +91,15 @@ def test_where_nobody_sets_a_seed_there_is_one(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_what_is_said_to_be_alike_is_there() -> None:
-    asked_as = {"new_database": ("app:", "client:", "database_url:", "new_database:", "signed_in:")}
     for where, name in ALIKE:
-        file, _, test = where.partition("::")
-        files = [ROOT / file] if file.endswith(".py") else (ROOT / file).glob("test_*.py")
-        texts = [text[text.find(f"def {test}") :] for text in (path.read_text("utf-8") for path in files)]
-        assert any(each in text for text in texts for each in asked_as.get(name, (f"{name}:",))), (
-            where,
-            name,
+        files = [ROOT / where] if where.endswith(".py") else (ROOT / where).glob("test_*.py")
+        assert any(f"{name}:" in path.read_text("utf-8") for path in files), (where, name)
+
+
+def test_what_runs_on_both_databases_is_there() -> None:
+    for beginning in ON_BOTH:
+        file, _, test = beginning.partition("::")
+        texts = [path.read_text("utf-8") for path in (ROOT / "tests").glob(f"test_{file}*")]
+        assert any(f"def {test}" in text and ("postgresql" in text or "_url" in text) for text in texts), (
+            beginning
         )

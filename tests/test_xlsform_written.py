@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from flask.testing import FlaskClient
-from hypothesis import assume, given, reject
+from hypothesis import assume, given, reject, settings
 from hypothesis import strategies as st
 from openpyxl import load_workbook
 
@@ -19,6 +19,7 @@ from server.study.definitions.definition_reader import parse_definition
 from server.study.definitions.own_texts import list_texts
 from server.study.xlsform import parse_xlsform, write_xlsform
 from tests.support import factories, strategies
+from tests.support.scale import scaled
 
 AFTER = {"question": "job", "any_of": ["paid", "both"]}
 SURVEY: dict[str, Any] = {
@@ -258,6 +259,8 @@ def order_answers(definition: Definition) -> Definition:
     return replace(definition, entries=tuple(entries))
 
 
+@pytest.mark.scaled
+@settings(max_examples=scaled(25, 1_000))
 @given(strategies.documents(), st.data())
 def test_whatever_a_form_can_hold_comes_back_equal(document: dict[str, Any], data: st.DataObject) -> None:
     """With each text translated or not, as it was: what is missing stays missing.

@@ -19,55 +19,6 @@ from server import __version__
 from tests.support.scale import scale
 
 ROOT = Path(__file__).resolve().parents[2]
-_PAGES = (
-    *(
-        "accounts",
-        "closed_pages",
-        "download_names",
-        "invitations",
-        "links",
-        "paper_pages",
-        "programs",
-        "promises",
-    ),
-    *("publishing", "search_pages", "simulating", "teaching", "translating", "webhook_pages"),
-)
-_TEXTS = (
-    *("abuse", "compression", "headers", "headline", "paper_form", "report_texts", "reports"),
-    "study_sheets",
-)
-_SAID = (
-    *(
-        "test_analyse",
-        "test_collecting",
-        "test_digits",
-        "test_many_strata",
-        "test_markdown",
-        "test_progress",
-        "test_release_figures",
-        "test_reports_pooled",
-    ),
-    *("test_sites", "test_small_sentences", "test_translations", "test_xlsform_written"),
-    "views/test_release_downloads",
-)
-# How the names of tests begin, where others of their file ask what a database keeps.
-_SOME = {
-    "test_entering": ("bytes_that", "what_is_wrong"),
-    "test_invitations": ("batch_that_cannot", "what_cannot_be", "code_that_is_no"),
-    "test_ledger": ("a_budget_out_of_range",),
-    "test_looks": ("bad_input",),
-    "test_receipts": ("bad_input",),
-    "test_security": ("request_of", "without_signing_in", "other_researchers_survey", "owner_reaches"),
-    "test_senders": (
-        "who_asks",
-        "nothing_is_shown",
-        "a_logo_is_drawn",
-        "the_noisiest",
-        "what_is_no",
-        "an_archive",
-    ),
-    "test_ticket_sales": ("what_cannot_be",),
-}
 ALIKE = (
     ("tests/browser/", "language"),
     # What every coin shows, for all answers that are compared.
@@ -83,18 +34,21 @@ ALIKE = (
     ("tests/browser/test_releases.py", "releaser"),
     ("tests/browser/test_respondent.py", "visit"),
     ("tests/browser/test_running_links.py", "hands"),
-    # SQLite or PostgreSQL, where it is about what pages, files and refusals say.
-    *((f"tests/views/test_{name}.py", "new_database") for name in _PAGES),
-    *((f"tests/test_{name}.py", "new_database") for name in _TEXTS),
-    *((f"tests/{name}.py", "new_database") for name in _SAID),
-    ("tests/test_refusals.py", "site"),
-    *(
-        (f"tests/{name}.py::test_{beginning}", "new_database")
-        for name, beginnings in _SOME.items()
-        for beginning in beginnings
-    ),
 )
 """Where tests stand, or how their names begin, and the parameter of which one value is drawn for each of them."""
+DATABASES = frozenset({"sqlite", "postgresql"})
+"""Of tests that run on both, one is drawn too, whatever their parameter is called, but of those below."""
+ON_BOTH = (
+    # What a database does when several write, or when it is locked, killed, full or gone.
+    *("accept", "batches", "connections", "durability", "failures", "intake", "ledger_races", "load"),
+    *("one_moment", "storage", "tidying", "visits"),
+    # The statements that make and change its tables, and what starts on it.
+    *("check.py::test_the_triggers", "first_start", "ledger.py", "migrations", "start", "upgrades"),
+    # What its files and the order of its rows tell.
+    *("deleting", "exits_in_steps", "exits_together", "hiding", "marked_values", "order", "sealed_secrets"),
+)
+"""How the names of files (and tests) begin that are about a database itself."""
+_BOTH = tuple(f"tests/test_{name}" for name in ON_BOTH)
 _DRAWN = frozenset(name for _where, name in ALIKE)
 Option = TypeVar("Option")
 
@@ -126,7 +80,7 @@ def draw_ways(alike: Mapping[str, Hashable]) -> set[str]:
 
 
 def leave_out(items: Sequence[pytest.Item]) -> list[pytest.Item]:
-    """The tests that were not drawn: of those that differ in a parameter of `ALIKE` alone, all but one."""
+    """The tests that were not drawn: of those that differ in a parameter that is drawn alone, all but one."""
     if scale() == "long":
         return []
     alike: dict[str, Hashable] = {}
@@ -139,18 +93,26 @@ def leave_out(items: Sequence[pytest.Item]) -> list[pytest.Item]:
 
 
 def _drawn_parameters(item: pytest.Item) -> set[str]:
-    names = {name for name, _value in _values(item)}
-    if names.isdisjoint(_DRAWN):  # most tests: what stands below is asked of each of them, in every process
-        return set()
+    given = _parameters(item)
     test = item.nodeid
-    return {name for where, name in ALIKE if name in names and test.startswith(where)}
+    drawn = {
+        name
+        for name in given.keys() & _DRAWN
+        if any(name == other and test.startswith(where) for where, other in ALIKE)
+    }
+    if not test.startswith(_BOTH):
+        drawn |= {name for name, value in given.items() if isinstance(value, str) and value in DATABASES}
+    return drawn
 
 
 def _values(item: pytest.Item) -> Iterator[tuple[str, int]]:
     """Its parameters, and which object each is: pytest numbers all combinations of several parameters through."""
+    yield from sorted((name, id(value)) for name, value in _parameters(item).items())
+
+
+def _parameters(item: pytest.Item) -> Mapping[str, object]:
     called = getattr(item, "callspec", None)
-    if called is not None:
-        yield from sorted((name, id(value)) for name, value in called.params.items())
+    return {} if called is None else called.params
 
 
 @cache
