@@ -1,7 +1,10 @@
 """What chapters quote of the product is what it says, their numbers are the code's, and translations say the same."""
 
+import itertools
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from urllib.parse import unquote
 
 import pytest
 from markdown_it.token import Token
@@ -11,7 +14,8 @@ from server.people import throttling
 from server.people.colleague_invitations import INVITATION_LIFETIME
 from server.people.sign_ins import LINK_LIFETIME, SIGN_IN_LIFETIME
 from server.web.handbook import Chapter, read_handbook
-from server.web.handbook.chapter_tokens import parse_chapter
+from server.web.handbook.chapter_tokens import list_links, parse_chapter
+from server.web.handbook.chapters import name_chapter, resolve_link
 from tests.support.catalogue_words import messages, texts
 from tests.support.help_reader import find_chapter
 
@@ -167,3 +171,55 @@ def test_numbers_as_each_language_writes_them_are_the_same() -> None:
         "De 1024 y 20.000 filas, 0,125 en `f(0.5)`",
     )
     assert compare_translation("privacy/queries", english, spanish) == ([], [])
+
+
+def list_places(chapter: Chapter) -> Iterator[tuple[str, str, int]]:
+    """Where links lead: a chapter's English name, its language, the section's number; others as they are."""
+    for words, href in list_links(parse_chapter(chapter.source)):
+        target = resolve_link(chapter.file, unquote(href))
+        below = read_handbook().chapters.get(name_chapter(target[0])) if target else None
+        if target is None or below is None:
+            yield href.replace("/guia-", "/guide-"), "", 0
+        elif words not in {language.name for language in LANGUAGES.values()}:
+            name = below.others.get(DEFAULT_LANGUAGE, below.name)
+            counted = target[1] and name != ALPHABETICAL
+            anchors = [section.anchor for section in below.sections]
+            yield name, below.language, anchors.index(target[1]) if counted else 0
+
+
+def find_strays(ours: Chapter, theirs: Chapter) -> list[tuple[str, str, int]]:
+    """Links of a translation that lead elsewhere than the original's, or to the original of what is translated."""
+    translated = {name for name, chapter in read_handbook().chapters.items() if "es" in chapter.others}
+    expected = [
+        (name, theirs.language if name in translated else language, number)
+        for name, language, number in list_places(ours)
+    ]
+    found = list(list_places(theirs))
+    if ours.name == ALPHABETICAL:
+        expected, found = sorted(expected), sorted(found)
+    pairs = itertools.zip_longest(expected, found, fillvalue=("none", "", 0))
+    return [place for meant, place in pairs if meant != place]
+
+
+@pytest.mark.parametrize(("ours", "theirs"), PAIRS, ids=lambda chapter: chapter.name)
+def test_links_of_a_translation_lead_to_the_same_places_in_its_language(
+    ours: Chapter, theirs: Chapter
+) -> None:
+    assert find_strays(ours, theirs) == []
+
+
+@pytest.mark.parametrize(
+    "link",
+    [
+        "designs.md",
+        "estimadores.md",
+        "disenos.md#redondeo",
+        "disenos.md) y [otra vez](disenos.md",
+        "https://x.org",
+    ],
+)
+def test_a_link_of_a_translation_that_leads_elsewhere_is_noticed(link: str) -> None:
+    english, spanish = (read_handbook().chapters[f"privacy/{name}"] for name in ("intervals", "intervalos"))
+    ours = replace(english, source="See [there](designs.md).")
+    assert find_strays(ours, replace(spanish, source="Mira [allí](disenos.md).")) == []
+    assert find_strays(ours, replace(spanish, source=f"Mira [allí]({link}).")) != []
