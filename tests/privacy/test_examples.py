@@ -8,8 +8,15 @@ from pathlib import Path
 import pytest
 
 import server.privacy
+from server.config import DOCS
+from server.web.handbook import read_handbook
 
-PAGES = sorted((Path(__file__).parents[2] / "docs" / "privacy").glob("*.md"))
+PAGES = sorted(
+    DOCS / chapter.file
+    for chapter in read_handbook().chapters.values()
+    if chapter.name.startswith("privacy") and chapter.language == "en"
+)
+"""Those in English: `test_help_chapters` says that translations have the same examples."""
 WITHOUT_EXAMPLES = ("README", "open_surveys", "results")
 MODULES = ["server.privacy"] + [
     module.name for module in pkgutil.walk_packages(server.privacy.__path__, "server.privacy.")

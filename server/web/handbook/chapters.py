@@ -88,7 +88,7 @@ class Handbook:
 
     @cached_property
     def orders(self) -> Mapping[str, tuple[str, ...]]:
-        """For each language the names in the order of reading: that of the contents, a folder's after its README."""
+        """For each language the names in the order of reading: that of the contents, a folder's after its contents."""
         return {code: tuple(dict.fromkeys(self._follow(self.find_contents(code)))) for code in LANGUAGES}
 
     def _follow(self, chapter: Chapter) -> Iterator[str]:
@@ -97,7 +97,7 @@ class Handbook:
             below = self.chapters[name]
             if self.is_contents(below) or name in chapter.others.values():
                 continue
-            if below.file.stem == _INDEX:
+            if any(self.chapters[one].file.stem == _INDEX for one in (name, *below.others.values())):
                 yield from self._follow(below)
             else:
                 yield name
