@@ -36,6 +36,7 @@ README = (ROOT / "README.md").read_text("utf-8")
 COMMANDS = (ROOT / "docs" / "commands.md").read_text("utf-8")
 OPERATING = (ROOT / "docs" / "operating.md").read_text("utf-8")
 DEFINITION = (ROOT / "docs" / "definition.md").read_text("utf-8")
+DEFINICION = (ROOT / "docs" / "definicion.md").read_text("utf-8")
 DOCUMENTS = [README, *(path.read_text("utf-8") for path in (ROOT / "docs").rglob("*.md"))]
 
 
@@ -137,8 +138,9 @@ def test_the_manual_has_an_example_of_every_kind_and_names_every_mechanism() -> 
     assert shown == kinds
     rules = [schema["$defs"][kind]["properties"].get("design") for kind in kinds]
     mechanisms = {name for rule in rules if rule for name in rule["properties"]["mechanism"]["enum"]}
-    table = DEFINITION.split("## Designs")[1].split("\n## ")[0]
-    assert set(re.findall(r"^\| `([a-z_]+)`", table, re.MULTILINE)) == mechanisms
+    for text in (DEFINITION.split("## Designs")[1], DEFINICION.split("## Diseños")[1]):
+        table = text.split("\n## ")[0]
+        assert set(re.findall(r"^\| `([a-z_]+)`", table, re.MULTILINE)) == mechanisms
 
 
 def test_the_published_design_in_the_manual_is_the_examples() -> None:
