@@ -33,7 +33,6 @@ from tests.support.help_reader import find_chapter
 
 ROOT = Path(__file__).resolve().parents[1]
 README = (ROOT / "README.md").read_text("utf-8")
-OPERATING = (ROOT / "docs" / "operating.md").read_text("utf-8")
 DEFINITION = (ROOT / "docs" / "definition.md").read_text("utf-8")
 DEFINICION = (ROOT / "docs" / "definicion.md").read_text("utf-8")
 DOCUMENTS = [README, *(path.read_text("utf-8") for path in (ROOT / "docs").rglob("*.md"))]
@@ -105,8 +104,9 @@ def test_ci_calls_the_readmes_test_commands_and_nothing_else() -> None:
     assert calls == ["make test", "make test-spark"]
 
 
-def test_every_setting_is_documented_and_every_documented_setting_is_read() -> None:
-    table = OPERATING.split("## Settings")[1].split("\n## ")[0]
+@pytest.mark.parametrize(("page", "heading"), [("operating.md", "Settings"), ("operacion.md", "Ajustes")])
+def test_every_setting_is_documented_and_every_documented_setting_is_read(page: str, heading: str) -> None:
+    table = (ROOT / "docs" / page).read_text("utf-8").split(f"## {heading}")[1].split("\n## ")[0]
     named = set(re.findall(r"^\| `([A-Z_]+)`", table, re.MULTILINE))
 
     asked: set[str] = set()
