@@ -70,7 +70,7 @@ def crawled(client: FlaskClient) -> Mapping[str, Links]:
 
 
 def test_every_link_and_anchor_leads_somewhere(client: FlaskClient, crawled: Mapping[str, Links]) -> None:
-    assert len(crawled) > len(read_handbook().chapters)
+    assert len(crawled) >= len(read_handbook().chapters)
     for address, page in crawled.items():
         assert len(set(page.anchors)) == len(page.anchors), address
         for link in page.links:
