@@ -33,9 +33,8 @@ from tests.support.help_reader import find_chapter
 
 ROOT = Path(__file__).resolve().parents[1]
 README = (ROOT / "README.md").read_text("utf-8")
-COMMANDS = (ROOT / "docs" / "commands.md").read_text("utf-8")
-OPERATING = (ROOT / "docs" / "operating.md").read_text("utf-8")
 DEFINITION = (ROOT / "docs" / "definition.md").read_text("utf-8")
+DEFINICION = (ROOT / "docs" / "definicion.md").read_text("utf-8")
 DOCUMENTS = [README, *(path.read_text("utf-8") for path in (ROOT / "docs").rglob("*.md"))]
 
 
@@ -51,10 +50,19 @@ def commands(group: click.Group, prefix: str = "") -> set[str]:
     return names
 
 
-def test_the_page_of_commands_names_every_command_and_no_other() -> None:
-    table = COMMANDS.split("| command | what it does |")[1].split("\n\n")[0]
+COMMANDS = {"commands.md": "| command | what it does |", "comandos.md": "| comando | qué hace |"}
+"""The pages of commands, and how their tables begin."""
+
+
+def table_of_commands(page: str) -> str:
+    return (ROOT / "docs" / page).read_text("utf-8").split(COMMANDS[page])[1].split("\n\n")[0]
+
+
+@pytest.mark.parametrize("page", COMMANDS)
+def test_the_page_of_commands_names_every_command_and_no_other(page: str) -> None:
     named = {
-        re.sub(r"( [A-Z]+)+$", "", name) for name in re.findall(r"^\| `([^`]+)` \|", table, re.MULTILINE)
+        re.sub(r"( [A-Z]+)+$", "", name)
+        for name in re.findall(r"^\| `([^`]+)` \|", table_of_commands(page), re.MULTILINE)
     }
     assert named == commands(main)
 
@@ -69,13 +77,18 @@ def find_command(name: str) -> click.Command:
     return found
 
 
-def test_the_page_of_commands_names_options_that_there_are() -> None:
-    table = COMMANDS.split("| command | what it does |")[1].split("\n\n")[0]
-    rows = re.findall(r"^\| `([a-z0-9 -]+?)(?: [A-Z]+)*` \| (.+) \|$", table, re.MULTILINE)
-    assert len(rows) == len(commands(main))
-    for name, said in rows:
+def test_the_pages_of_commands_name_options_that_there_are_and_the_same_ones() -> None:
+    found = []
+    for page in COMMANDS:
+        rows = re.findall(
+            r"^\| `([a-z0-9 -]+?)(?: [A-Z]+)*` \| (.+) \|$", table_of_commands(page), re.MULTILINE
+        )
+        assert len(rows) == len(commands(main))
+        found.append([(name, sorted(re.findall(r"`(--[a-z-]+)", said))) for name, said in rows])
+    for name, named in found[0]:
         options = {option for parameter in find_command(name).params for option in parameter.opts}
-        assert set(re.findall(r"`(--[a-z-]+)", said)) <= options, name
+        assert set(named) <= options, name
+    assert found[0] == found[1]
 
 
 def test_every_make_target_in_the_documents_exists() -> None:
@@ -91,8 +104,9 @@ def test_ci_calls_the_readmes_test_commands_and_nothing_else() -> None:
     assert calls == ["make test", "make test-spark"]
 
 
-def test_every_setting_is_documented_and_every_documented_setting_is_read() -> None:
-    table = OPERATING.split("## Settings")[1].split("\n## ")[0]
+@pytest.mark.parametrize(("page", "heading"), [("operating.md", "Settings"), ("operacion.md", "Ajustes")])
+def test_every_setting_is_documented_and_every_documented_setting_is_read(page: str, heading: str) -> None:
+    table = (ROOT / "docs" / page).read_text("utf-8").split(f"## {heading}")[1].split("\n## ")[0]
     named = set(re.findall(r"^\| `([A-Z_]+)`", table, re.MULTILINE))
 
     asked: set[str] = set()
@@ -137,8 +151,9 @@ def test_the_manual_has_an_example_of_every_kind_and_names_every_mechanism() -> 
     assert shown == kinds
     rules = [schema["$defs"][kind]["properties"].get("design") for kind in kinds]
     mechanisms = {name for rule in rules if rule for name in rule["properties"]["mechanism"]["enum"]}
-    table = DEFINITION.split("## Designs")[1].split("\n## ")[0]
-    assert set(re.findall(r"^\| `([a-z_]+)`", table, re.MULTILINE)) == mechanisms
+    for text in (DEFINITION.split("## Designs")[1], DEFINICION.split("## Diseños")[1]):
+        table = text.split("\n## ")[0]
+        assert set(re.findall(r"^\| `([a-z_]+)`", table, re.MULTILINE)) == mechanisms
 
 
 def test_the_published_design_in_the_manual_is_the_examples() -> None:

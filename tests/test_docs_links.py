@@ -137,7 +137,8 @@ def test_every_module_that_a_page_names_can_be_imported() -> None:
 
 def list_promises(text: str) -> list[tuple[str, list[str]]]:
     """Each row of the table of promises, with what it names."""
-    lines = text.split("| promise | test |\n|---|---|\n")[1].split("\n\n")[0].splitlines()
+    _, below = re.split(r"^\| prom\w+ \| \w+ \|\n\|---\|---\|\n", text, flags=re.MULTILINE)
+    lines = below.split("\n\n")[0].splitlines()
     cells = [line.strip("|").split("|") for line in lines]
     assert all(len(row) == 2 for row in cells)
     return [(promise.strip(), re.findall(r"`([^`]+)`", tests)) for promise, tests in cells]
@@ -168,6 +169,11 @@ def test_every_promise_has_a_test() -> None:
     promises = read("docs/promises.md")
     assert len(list_promises(promises)) > 40
     assert find_unkept(promises) == []
+
+
+def test_the_same_tests_hold_the_promises_in_both_languages() -> None:
+    english, spanish = (list_promises(read(f"docs/{page}.md")) for page in ("promises", "promesas"))
+    assert [named for _promise, named in english] == [named for _promise, named in spanish]
 
 
 @pytest.mark.parametrize(
