@@ -5,7 +5,7 @@ known: errors are added as of different people.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from enum import StrEnum
@@ -39,6 +39,14 @@ _FINER = 10
 """In how many parts a step of a trend is told of what a difference is told in."""
 
 
+class ToldBy(StrEnum):
+    """What a survey is called by, beside its title."""
+
+    TITLE = "title"
+    DAY = "day"
+    LINK = "link"
+
+
 class Unusable(StrEnum):
     """Why a survey is in no comparison."""
 
@@ -65,8 +73,8 @@ class DatedReport:
 class AskedSurvey:
     """A question in one survey of several; `asked` is None where it is not asked there, and `unusable` says why not.
 
-    `other_words`, `other_coins`: than in the survey whose report this is. `ambiguous`: another one has its title and
-    day.
+    `other_words`, `other_coins`: than in the survey whose report this is. `told_by` is what tells it from another one
+    of its title, if there is one.
     """
 
     dated: DatedReport
@@ -74,7 +82,7 @@ class AskedSurvey:
     unusable: Unusable | None
     other_words: bool
     other_coins: bool
-    ambiguous: bool
+    told_by: ToldBy
     own_link: bool = False
 
     @property
@@ -292,10 +300,10 @@ def compare_surveys(
     everything = sorted([own, *others], key=lambda each: (each.since, each.place))
     entries = {each.report.slug: _find(own, each, name) for each in everything}
     split = any(entry is not None and entry.by_option for entry in entries.values())
-    titles = [(each.report.definition.title, each.since) for each in everything]
+    told_by = _tell_apart(everything)
     found = [
-        _ask(own, each, name, entries, split=split, ambiguous=titles.count(title) > 1)
-        for each, title in zip(everything, titles, strict=True)
+        _ask(own, each, name, entries, split=split, told_by=told)
+        for each, told in zip(everything, told_by, strict=True)
     ]
     usable = tuple(each for each in found if each.unusable is None)
     asked = [each.asked for each in usable if each.asked is not None]
@@ -322,6 +330,16 @@ def compare_surveys(
     )
 
 
+def _tell_apart(dated: Sequence[DatedReport]) -> Iterator[ToldBy]:
+    titles = [each.report.definition.title for each in dated]
+    days = [(title, each.since) for title, each in zip(titles, dated, strict=True)]
+    for title, day in zip(titles, days, strict=True):
+        if titles.count(title) == 1:
+            yield ToldBy.TITLE
+        else:
+            yield ToldBy.DAY if days.count(day) == 1 else ToldBy.LINK
+
+
 def _find(own: DatedReport, dated: DatedReport, name: str) -> QuestionReport | None:
     if dated is own:
         return own.report.question(name)
@@ -337,12 +355,12 @@ def _ask(
     entries: Mapping[str, QuestionReport | None],
     *,
     split: bool,
-    ambiguous: bool,
+    told_by: ToldBy,
 ) -> AskedSurvey:
     entry, ours = entries[dated.report.slug], entries[own.report.slug]
     assert ours is not None
     if entry is None:
-        return AskedSurvey(dated, None, Unusable.NOT_ASKED, False, False, ambiguous)
+        return AskedSurvey(dated, None, Unusable.NOT_ASKED, False, False, told_by)
     other_words = _list_words(entry.question) != _list_words(ours.question)
     other_coins = entry.question.designs != ours.question.designs
     unusable, asked = None, None if dated.report.withheld or not entry.n else entry
@@ -351,7 +369,7 @@ def _ask(
     elif split and not entry.by_option:
         asked = _split(dated.report, entry)
         unusable = None if asked is not None else Unusable.DESIGNS
-    return AskedSurvey(dated, asked, unusable, other_words, other_coins, ambiguous)
+    return AskedSurvey(dated, asked, unusable, other_words, other_coins, told_by)
 
 
 def _split(report: Report, entry: QuestionReport) -> QuestionReport | None:

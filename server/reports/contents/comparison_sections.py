@@ -44,18 +44,24 @@ def _describe(words: ReportWords, report: Report, name: str, compared: Compared)
     yield FindingBlock(
         " ".join(sentence.split()), notes=notes, charts=(draw_compared(words, report, compared),)
     )
-    yield from list_numbers(words, report, name, compared, words.macro(_WORDS, "how_far"))
+    caption = _("Estimates of both, and the first less the second")
+    yield from list_numbers(words, report, name, compared, caption, words.macro(_WORDS, "how_far"))
 
 
 def list_numbers(
-    words: ReportWords, report: Report, name: str, compared: Compared | ComparedSurveys, note: str
+    words: ReportWords,
+    report: Report,
+    name: str,
+    compared: Compared | ComparedSurveys,
+    caption: str,
+    note: str,
 ) -> Iterator[Table]:
     """Differences, with a `note` on how their intervals are meant, and what follows from them."""
     _ = words.gettext
     groups = [words.macro(_WORDS, "call_group", group) for group in (compared.first, compared.second)]
     yield Table(
         f"{name}-differences",
-        _("Estimates of both, and the first less the second"),
+        caption,
         (_("Estimate of"), *groups, _("difference"), _("from"), _("to")),
         tuple(_difference_row(words, report, compared, figure) for figure in compared.figures),
         (note,),

@@ -38,7 +38,7 @@ def _describe(words: ReportWords, report: Report, name: str, compared: ComparedS
     notes = (
         *(words.macro(_WORDS, "simulated_note", each) for each in compared.surveys if each.simulated),
         *(words.macro(_WORDS, "words_note", each) for each in compared.other_words),
-        *(words.macro(_WORDS, "coins_note", each) for each in compared.other_coins),
+        *([words.macro(_WORDS, "coins_note", compared.other_coins)] if compared.other_coins else []),
         words.macro(_WORDS, "surveys_sizes", compared),
         words.macro(_WORDS, "nobody_followed"),
         _("Choose question and surveys beforehand: whoever compares many finds differences by chance."),
@@ -51,10 +51,19 @@ def _describe(words: ReportWords, report: Report, name: str, compared: ComparedS
     yield Table(
         f"{name}-each",
         _("Each survey by itself"),
-        (_("Survey"), _("responses"), _("Estimate of"), _("estimate"), _("from"), _("to")),
+        (
+            _("Survey"),
+            _("first published"),
+            _("responses"),
+            _("Estimate of"),
+            _("estimate"),
+            _("from"),
+            _("to"),
+        ),
         tuple(_list_estimates(words, report, compared)),
     )
-    yield from list_numbers(words, report, name, compared, words.macro(_WORDS, "how_far_surveys"))
+    caption = _("The last survey less the earliest")
+    yield from list_numbers(words, report, name, compared, caption, words.macro(_WORDS, "how_far_surveys"))
     if compared.trends:
         yield Table(
             f"{name}-trends",
@@ -82,6 +91,7 @@ def _list_estimates(
             numbers = (figure.value, *figure.interval(compared.anytime))
             yield (
                 called,
+                Text(words.day(survey.since)),
                 cell_texts.count(words, survey.n),
                 name_figure(words, report, compared.entry.question, figure),
                 *(write_value(words, figure, number) for number in numbers),
