@@ -176,6 +176,20 @@ def test_whichever_report_asks_the_numbers_are_the_same_and_agree(waves: Waves, 
         assert wide.interval[0] < narrow.interval[0] < narrow.interval[1] < wide.interval[1]
 
 
+def test_of_an_open_survey_no_more_is_compared_than_its_own_results_show(waves: Waves) -> None:
+    survey = factories.publish(waves.url, write("Still open"), minimum=10)
+    factories.store(waves.url, survey, [([0, 0, 0, 0], 20), ([1, 1, 1, 1], 20)])
+    factories.store(waves.url, survey, [([1, 1, 1, 1], 4)])  # which wait for others
+    with factories.writing(waves.url) as session:
+        made, alone = (reports.read(session, find(session, slug)) for slug in (waves.slugs[0], survey.slug))
+        compared = compare_chosen_surveys(
+            session, made, "q1", [survey.slug], lambda slug: find(session, slug), anytime=False
+        )
+    assert compared.first.slug == survey.slug
+    assert 0 < compared.first.n == alone.n < 40
+    assert compared.figures[0].first.value == alone.question("q1").shown[0].value
+
+
 def test_the_page_says_what_changed_and_of_which_surveys(waves: Waves, researcher: FlaskClient) -> None:
     home = f"/manage/surveys/{waves.slugs[2]}/results"
     folded = researcher.get(home).text

@@ -45,7 +45,7 @@ class SurveysChoice:
     asked: QuestionReport
     anytime: bool
 
-    @property
+    @cached_property
     def any(self) -> bool:
         """Whether the reader sees another survey that was published, and these are results of all versions."""
         if not self.report.pooled:

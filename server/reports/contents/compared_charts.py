@@ -1,5 +1,6 @@
 """Two strata compared, or surveys, drawn for paper; surveys one after the other for pages, too."""
 
+import textwrap
 from collections.abc import Sequence
 
 from server.output import charts
@@ -12,6 +13,9 @@ from server.reports.report import Report
 from server.reports.report_words import ReportWords
 from server.reports.stratum_comparison import Compared, ComparedFigure
 from server.reports.survey_comparison import ComparedSurveys
+
+_LONGEST = 24
+"""Letters of a survey's title below its point."""
 
 
 def axis_of(compared: Compared | ComparedSurveys, shares: bool) -> Axis:
@@ -66,8 +70,12 @@ def draw_surveys(words: ReportWords, report: Report, compared: ComparedSurveys) 
     place = _choose_leading(compared)
     rows = [figures[place] for _survey, figures in compared.listed]
     days = [words.day(survey.since) for survey in compared.surveys]
-    # Of surveys that were published on one day, the title tells them apart.
-    names = days if len(set(days)) == len(days) else [survey.title for survey in compared.surveys]
+    # Numbered, as the ends that tell them apart may be cut off.
+    titles = [
+        f"{place}. {textwrap.shorten(survey.title, _LONGEST, placeholder='…')}"
+        for place, survey in enumerate(compared.surveys, start=1)
+    ]
+    names = days if len(set(days)) == len(days) else titles
     first = rows[0]
     of = label(words, report, compared.entry, first).text
     caption = words.gettext("Survey by survey: %(question)s", question=compared.entry.question.text)
