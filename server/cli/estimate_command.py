@@ -202,8 +202,8 @@ def _look_closer(
             if as_json:
                 print_document({"survey_comparisons": [surveys_json(one) for one in across]}, as_json)
                 return
-            for found in across:
-                print_surveys(found)
+            for several in across:
+                print_surveys(several)
             return
         if answer is None:
             compared = [compare_chosen(made, *asked, anytime=False) for asked in strata]
