@@ -12,10 +12,12 @@ from server import reports
 from server.archives.folders import ENGINES
 from server.cli.archive_command import print_archives
 from server.cli.common import JSON, found_survey, print_document, print_table, snapshot_session
-from server.cli.comparison_output import COMPARE, print_comparison
+from server.cli.comparison_output import COMPARE, SURVEYS, print_comparison, print_surveys
 from server.cli.explain_output import BY, EXPLAIN, print_explanation
+from server.cli.report_writers import ReportRequest
 from server.cli.result_output import mean_cells, share_cells
 from server.output.formatting import level
+from server.output.languages import DEFAULT_LANGUAGE
 from server.privacy.designs import (
     TOTAL,
     Design,
@@ -40,6 +42,7 @@ from server.privacy.estimators import (
 from server.reports.chosen_strata import compare_chosen
 from server.reports.comparison_values import comparison_json
 from server.reports.explaining import explain_answer, explanation_json, of_report, write_p
+from server.reports.survey_values import surveys_json
 
 BY_SIZE = "by_size"
 """The interval that a survey's report shows."""
@@ -58,6 +61,7 @@ MECHANISMS: dict[str, Callable[[int, float], Design]] = {
 @EXPLAIN
 @BY
 @COMPARE
+@SURVEYS
 @click.option("--gamma", type=float, help="Of the coin flip, in (0, 1/2).")
 @click.option("--mechanism", type=click.Choice(list(MECHANISMS)), help="Instead of --gamma, with --epsilon.")
 @click.option("--options", type=int, default=2, show_default=True, help="Of k_ary and ordinal.")
@@ -107,6 +111,7 @@ def estimate(
     answer: str | None,
     by: tuple[str, ...],
     strata: tuple[tuple[str, str, str], ...],
+    surveys: tuple[tuple[str, str], ...],
     gamma: float | None,
     mechanism: str | None,
     options: int,
@@ -125,13 +130,16 @@ def estimate(
 ) -> None:
     """Estimate true shares from counts of reports, or of the surveys in archive folders, without a database.
 
-    With the SLUG of a survey, --explain an answer of it by others, or by the strata, or --compare two strata.
+    With the SLUG of a survey, --explain an answer of it by others, or by the strata, or --compare two strata; or a
+    question in other --surveys, too.
     """
     if slug is not None:
-        _look_closer(slug, answer, by, strata, as_json)
+        _look_closer(slug, answer, by, strata, surveys, as_json)
         return
-    if answer is not None or by or strata:
-        raise click.UsageError("--explain, --by and --compare need the SLUG of a survey; it is missing")
+    if answer is not None or by or strata or surveys:
+        raise click.UsageError(
+            "--explain, --by, --compare and --surveys need the SLUG of a survey; it is missing"
+        )
     if folders:
         _refuse_counts(click.get_current_context(), ("folders", "engine", "master"), "--archive")
         print_archives(folders, engine, master, as_json)
@@ -176,15 +184,27 @@ def _look_closer(
     answer: str | None,
     by: tuple[str, ...],
     strata: tuple[tuple[str, str, str], ...],
+    beside: tuple[tuple[str, str], ...],
     as_json: bool,
 ) -> None:
-    """What an answer of a survey goes with, or how two strata differ, of the responses that its report shows."""
-    _refuse_counts(click.get_current_context(), ("slug", "answer", "by", "strata"), "a SLUG")
-    if (answer is None) == (not strata) or (by and answer is None):
-        raise click.UsageError("--explain, with --by, or --compare must be given with a SLUG: one of the two")
+    """What an answer of a survey goes with, or how strata or surveys differ, of the responses that reports show."""
+    _refuse_counts(click.get_current_context(), ("slug", "answer", "by", "strata", "surveys"), "a SLUG")
+    if [answer is not None, bool(strata), bool(beside)].count(True) != 1 or (by and answer is None):
+        raise click.UsageError(
+            "--explain, with --by, or --compare or --surveys must be given with a SLUG: one of the three"
+        )
     with snapshot_session() as session:
         made = reports.read(session, found_survey(session, slug))
         reports.require_shown(made)
+        if beside:
+            wanted = ReportRequest(None, DEFAULT_LANGUAGE, None, (), None, (), surveys=beside)
+            across = wanted.compare_surveys(session, made)
+            if as_json:
+                print_document({"survey_comparisons": [surveys_json(one) for one in across]}, as_json)
+                return
+            for several in across:
+                print_surveys(several)
+            return
         if answer is None:
             compared = [compare_chosen(made, *asked, anytime=False) for asked in strata]
             if as_json:

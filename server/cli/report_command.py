@@ -12,7 +12,7 @@ import click
 
 from server import reports
 from server.cli.common import JSON, SLUG, found_survey, open_new_file, snapshot_session
-from server.cli.comparison_output import COMPARE, print_comparison
+from server.cli.comparison_output import COMPARE, SURVEYS, print_comparison, print_surveys
 from server.cli.explain_output import BY, EXPLAIN, print_explanation
 from server.cli.report_writers import ReportRequest, Write, list_internal_writers, list_public_writers
 from server.cli.result_output import print_report
@@ -74,6 +74,7 @@ _IN_MEMORY = 1 << 24
 @EXPLAIN
 @BY
 @COMPARE
+@SURVEYS
 @JSON
 def report(
     slug: str,
@@ -87,6 +88,7 @@ def report(
     answer: str | None,
     by: tuple[str, ...],
     strata: tuple[tuple[str, str, str], ...],
+    surveys: tuple[tuple[str, str], ...],
     as_json: bool,
 ) -> None:
     """Report on a survey's responses; with --public, on its releases alone.
@@ -97,21 +99,24 @@ def report(
     """
     kinds = _kinds("json" if as_json else kind, outputs)
     _check(kinds, public, outputs, number, together)
-    _check_explaining(kinds, public, number, answer, by, strata)
+    _check_explaining(kinds, public, number, answer, by, (*strata, *surveys))
     if labels is not None and not set(kinds) & set(reports.LABELLED):
         raise click.UsageError(
             f"--labels needs a file that has some, one of {', '.join(reports.LABELLED)}; it is {labels}"
         )
-    wanted = ReportRequest(number, language, labels, together, answer, by, strata)
+    wanted = ReportRequest(number, language, labels, together, answer, by, strata, surveys)
     with snapshot_session() as session:
         found = found_survey(session, slug)
         if not kinds:
             made = wanted.read(session, found)
             # Refused before anything is printed.
             explained, compared = wanted.explain(made), wanted.compare(made)
+            beside = wanted.compare_surveys(session, made)
             print_report(made)
             for comparison in compared:
                 print_comparison(comparison)
+            for surveys_beside in beside:
+                print_surveys(surveys_beside)
             print_together(made)
             if explained is not None:
                 print_explanation(explained)
@@ -184,7 +189,7 @@ def _check_explaining(
     wrong += [f"--format {kind}" for kind in kinds if kind not in FORMATS]
     if wrong:
         raise click.UsageError(
-            f"{wrong[0]} must not be given with {'--compare' if answer is None else '--explain'}"
+            f"{wrong[0]} must not be given with {'a comparison' if answer is None else '--explain'}"
         )
 
 

@@ -8,8 +8,10 @@ from typing import IO, TypeVar
 from sqlalchemy.orm import Session
 
 from server import releases, reports
-from server.reports import Compared
+from server.cli.common import found_survey
+from server.reports import Compared, ComparedSurveys
 from server.reports.chosen_strata import compare_chosen
+from server.reports.chosen_surveys import compare_chosen_surveys
 from server.reports.chosen_together import parse_together
 from server.reports.explaining import ExplainedAnswer, explain_answer, of_report
 from server.reports.formats import FORMATS, Finish, InternalReport, PublicReport
@@ -22,9 +24,9 @@ Source = TypeVar("Source")
 
 @dataclass(frozen=True)
 class ReportRequest:
-    """What a report shall hold: a version or all, questions together, an answer to explain, strata to compare.
+    """What a report shall hold: a version or all, questions together, an answer to explain.
 
-    And its languages.
+    Strata and other surveys to compare; and its languages.
     """
 
     number: int | None
@@ -34,6 +36,7 @@ class ReportRequest:
     answer: str | None
     by: tuple[str, ...]
     strata: tuple[tuple[str, str, str], ...] = ()
+    surveys: tuple[tuple[str, str], ...] = ()
 
     def read(self, session: Session, survey: Survey) -> reports.Report:
         """The report, of which something must be shown."""
@@ -47,6 +50,14 @@ class ReportRequest:
     def compare(self, made: reports.Report) -> tuple[Compared, ...]:
         """Each question in the two strata that it was asked for."""
         return tuple(compare_chosen(made, *asked, anytime=False) for asked in self.strata)
+
+    def compare_surveys(self, session: Session, made: reports.Report) -> tuple[ComparedSurveys, ...]:
+        """Each question in the other surveys that it was asked for."""
+        find = partial(found_survey, session)
+        return tuple(
+            compare_chosen_surveys(session, made, question, slugs.split(","), find, anytime=False)
+            for question, slugs in self.surveys
+        )
 
 
 def _read_shown(session: Session, survey: Survey, number: int | None) -> reports.Report:
@@ -64,7 +75,12 @@ def list_internal_writers(session: Session, survey: Survey, wanted: ReportReques
     read_ledger = partial(releases.read_ledger, session, survey)
     source = cache(
         lambda: InternalReport(
-            made(), read_ledger, wanted.language, wanted.explain(made()), wanted.compare(made())
+            made(),
+            read_ledger,
+            wanted.language,
+            wanted.explain(made()),
+            wanted.compare(made()),
+            wanted.compare_surveys(session, made()),
         )
     )
 

@@ -95,6 +95,20 @@ def shared_with(session: Session, researcher: Researcher) -> Sequence[tuple[Surv
     ]
 
 
+def sees_published(session: Session, researcher: Researcher, but: Survey) -> bool:
+    """Whether a researcher has a role in some other survey that was published."""
+    is_member = (
+        sa.select(Member).where(Member.survey_id == Survey.id, Member.researcher_id == researcher.id).exists()
+    )
+    query = sa.select(Survey.id).where(
+        (Survey.owner_id == researcher.id) | is_member,
+        HAS_ARRIVED,
+        Survey.id != but.id,
+        Survey.versions.any(),
+    )
+    return session.scalars(query.limit(1)).first() is not None
+
+
 def role_in(session: Session, survey: Survey, researcher: Researcher) -> Role | None:
     """A researcher's role in a survey; None for a stranger."""
     if survey.owner_id == researcher.id:

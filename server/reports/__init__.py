@@ -33,3 +33,4 @@ from server.reports.report_columns import ReportColumn
 from server.reports.report_reader import read
 from server.reports.stratum_comparison import Compared, compare_strata
 from server.reports.stratum_estimates import StratumReport
+from server.reports.survey_comparison import ComparedSurveys

@@ -23,11 +23,12 @@ def comparison_json(compared: Compared) -> dict[str, Any]:
         "confidence": compared.confidence,
         "comparisons": len(compared.figures),
         "power": POWER,
-        "rows": [_figure_json(figure) for figure in compared.figures],
+        "rows": [figure_json(figure) for figure in compared.figures],
     }
 
 
-def _figure_json(figure: ComparedFigure) -> dict[str, Any]:
+def figure_json(figure: ComparedFigure) -> dict[str, Any]:
+    """The difference of one estimate, and what follows from it."""
     measures = figure.measures
     ends = measures.ratio_interval
     return {
@@ -67,18 +68,19 @@ def comparison_rows(report: Report, compared: Sequence[Compared]) -> Iterator[di
             if isinstance(figure.first, ShareRow):
                 text = texts.of(question)[figure.first.index]
                 answer = {"answer": figure.first.answer, "answer_text": text}
-            for statistic, numbers in _list_statistics(found, figure):
+            for statistic, numbers in list_statistics(found.confidence, figure):
                 yield {**about, **answer, "statistic": statistic, **numbers}
 
 
-def _list_statistics(compared: Compared, figure: ComparedFigure) -> Iterator[tuple[str, dict[str, object]]]:
+def list_statistics(confidence: float, figure: ComparedFigure) -> Iterator[tuple[str, dict[str, object]]]:
+    """What a CSV calls each number of a difference, and its columns."""
     what = "share" if isinstance(figure.first, ShareRow) else "mean"
     measures = figure.measures
     low, high = figure.interval
     ends: dict[str, object] = {
         "interval_low": low,
         "interval_high": high,
-        "confidence": compared.confidence,
+        "confidence": confidence,
     }
     error = finite(measures.standard_error)
     yield f"{what}_difference", {"estimate": finite(figure.value), "standard_error": error, **ends}

@@ -1,6 +1,7 @@
 """What else is said of two groups' estimates than their difference: a ratio, a test, what could have been seen."""
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -57,17 +58,13 @@ class DifferenceMeasures:
         """
         if self.limits.anytime or self.first.value is None or self.second.value is None:
             return None
-        near, far = 0.0, _FARTHEST
-        if self._tells(far):
-            near = far
-        else:
-            quick = self.limits.adds_distances(self.first, self.second)
-            for _ in range(_STEPS if quick else _FEW_STEPS):
-                middle = (near + far) / 2
-                near, far = (middle, far) if self._tells(middle) else (near, middle)
-        found = min(self.comparisons * 2 * float(ndtr(-near)), 1.0)
-        # The steps are coarse: what the interval says already is not taken back.
-        return min(found, 1 - self.confidence) if self._said else max(found, 1 - self.confidence)
+        return search_p_value(
+            self._leaves_out_zero,
+            self._interval,
+            self.confidence,
+            self.comparisons,
+            quick=self.limits.adds_distances(self.first, self.second),
+        )
 
     @property
     def standard_error(self) -> float:
@@ -93,11 +90,6 @@ class DifferenceMeasures:
         return self.limits.subtract(self.first, self.second, split_error(self.confidence, self.comparisons))
 
     @property
-    def _said(self) -> bool:
-        low, high = self._interval
-        return low > 0 or high < 0
-
-    @property
     def _reach(self) -> float:
         low, high = self._interval
         return (high - low) / 2
@@ -106,9 +98,40 @@ class DifferenceMeasures:
     def _measured(self) -> bool:
         return 0 < self.standard_error < math.inf
 
-    def _tells(self, deviations: float) -> bool:
-        """Whether an interval by itself of so many deviations leaves out 0."""
-        if not deviations:
-            return True
-        low, high = self.limits.subtract(self.first, self.second, 1 - 2 * float(ndtr(-deviations)))
-        return low > 0 or high < 0
+    def _leaves_out_zero(self, confidence: float) -> bool:
+        """Whether an interval by itself at this confidence does."""
+        return tells(self.limits.subtract(self.first, self.second, confidence))
+
+
+def tells(interval: Interval) -> bool:
+    """Whether 0 is not in it: then it says on which side of 0 the truth is."""
+    low, high = interval
+    return low > 0 or high < 0
+
+
+def search_p_value(
+    leaves_out_zero: Callable[[float], bool],
+    interval: Interval,
+    confidence: float,
+    comparisons: int,
+    *,
+    quick: bool,
+) -> float:
+    """The smallest error at which an interval by itself leaves out 0, times the number of comparisons.
+
+    `interval` is the one that is shown, at `confidence` with all others: what it says already is not taken back.
+    """
+    near, far = 0.0, _FARTHEST
+    if leaves_out_zero(_confidence_of(far)):
+        near = far
+    else:
+        for _ in range(_STEPS if quick else _FEW_STEPS):
+            middle = (near + far) / 2
+            near, far = (middle, far) if leaves_out_zero(_confidence_of(middle)) else (near, middle)
+    found = min(comparisons * 2 * float(ndtr(-near)), 1.0)
+    # The steps are coarse.
+    return min(found, 1 - confidence) if tells(interval) else max(found, 1 - confidence)
+
+
+def _confidence_of(deviations: float) -> float:
+    return 1 - 2 * float(ndtr(-deviations))

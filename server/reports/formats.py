@@ -18,6 +18,8 @@ from server.reports.public_page import write_public_page
 from server.reports.public_source import Published
 from server.reports.report import Report
 from server.reports.stratum_comparison import Compared
+from server.reports.survey_comparison import ComparedSurveys
+from server.reports.survey_values import survey_rows, surveys_json
 
 Written = str | bytes
 Finish = Callable[[], Written]
@@ -33,6 +35,7 @@ class InternalReport:
     language: str
     explained: ExplainedAnswer | None = None
     compared: tuple[Compared, ...] = ()
+    surveys: tuple[ComparedSurveys, ...] = ()
 
     @cached_property
     def ledger(self) -> Ledger:
@@ -42,7 +45,9 @@ class InternalReport:
     @cached_property
     def document(self) -> Document:
         """The report in its reader's language."""
-        return build_internal_document(self.report, self.ledger, self.language, self.explained, self.compared)
+        return build_internal_document(
+            self.report, self.ledger, self.language, self.explained, self.compared, self.surveys
+        )
 
 
 @dataclass(frozen=True)
@@ -114,13 +119,16 @@ def _list(
 
 def _list_rows(source: InternalReport) -> str:
     explained = () if source.explained is None else explanation_rows(source.explained)
-    return to_csv(source.report, (*comparison_rows(source.report, source.compared), *explained))
+    compared = *comparison_rows(source.report, source.compared), *survey_rows(source.report, source.surveys)
+    return to_csv(source.report, (*compared, *explained))
 
 
 def _write_json(source: InternalReport) -> str:
     more: dict[str, object] = {}
     if source.compared:
         more["comparisons"] = [comparison_json(one) for one in source.compared]
+    if source.surveys:
+        more["survey_comparisons"] = [surveys_json(one) for one in source.surveys]
     if source.explained is not None:
         more["explanation"] = explanation_json(source.explained)
     return to_json(source.report, source.ledger, more)

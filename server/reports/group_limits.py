@@ -1,6 +1,9 @@
-"""Limits of what two groups' estimates of a share or a mean differ by, and of how many times as large the first is."""
+"""Limits of what two groups' estimates of a share or a mean differ by, and of how many times as large the first is.
 
-from collections.abc import Callable
+And of what several change by, from one to the next.
+"""
+
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 
@@ -22,6 +25,7 @@ from server.privacy.estimators.group_ratios import divide_estimates, divide_inte
 from server.privacy.estimators.limits import split_error
 from server.privacy.estimators.pooled import pooled_shares_of
 from server.privacy.estimators.pooled_means import pooled_answered_mean_of, pooled_mean_of
+from server.privacy.estimators.trends import add_distances, add_intervals
 from server.privacy.estimators.weighted_limits import chosen_interval
 from server.reports.estimate_values import ReportMean, ShareRow
 from server.reports.report_columns import INTERVAL, ReportColumn
@@ -40,7 +44,7 @@ class GroupLimits:
     def subtract(self, first: Estimated, second: Estimated, confidence: float) -> Interval:
         """Of the first less the second."""
         if self.anytime or (isinstance(first, ReportMean) and first.answered):
-            return subtract_intervals(*self._apart(first, second, split_error(confidence, 2)))
+            return subtract_intervals(*self._pair_apart(first, second, confidence))
         if isinstance(first, ShareRow):
             found = self._differences(first.column, second.column, confidence)
             return _pair(found.intervals[first.code])
@@ -55,25 +59,42 @@ class GroupLimits:
             or self.anytime
             or not self.adds_distances(first, second)
         ):
-            return divide_intervals(*self._apart(first, second, split_error(confidence, 2)))
+            return divide_intervals(*self._pair_apart(first, second, confidence))
         own = [self._of_one_look(each, confidence, INTERVAL) for each in (first, second)]
         return divide_estimates(first.value, own[0], second.value, own[1])
 
-    def adds_distances(self, first: Estimated, second: Estimated) -> bool:
+    def combine(
+        self, figures: Sequence[Estimated], coefficients: Sequence[float], confidence: float
+    ) -> Interval:
+        """Of the sum of the groups' estimates, each times its coefficient."""
+        values = [figure.value for figure in figures if figure.value is not None]
+        if self.anytime or len(values) < len(figures) or not self.adds_distances(*figures):
+            return add_intervals(coefficients, self._apart(figures, split_error(confidence, len(figures))))
+        own = [self._of_one_look(each, confidence, INTERVAL) for each in figures]
+        return add_distances(coefficients, values, own)
+
+    def adds_distances(self, *figures: Estimated) -> bool:
         """Whether squared distances of limits are added, as of many responses (`group_differences`)."""
-        if isinstance(first, ReportMean) and first.answered:
+        if isinstance(figures[0], ReportMean) and figures[0].answered:
             return False
-        stacks = [stack for each in (first, second) for stack in each.column.checked.counting]
+        stacks = [stack for each in figures for stack in each.column.checked.counting]
         return chosen_interval(INTERVAL, stacks) != "exact"
 
-    def _apart(self, first: Estimated, second: Estimated, confidence: float) -> tuple[Interval, Interval]:
+    def _pair_apart(
+        self, first: Estimated, second: Estimated, confidence: float
+    ) -> tuple[Interval, Interval]:
+        """Of both, which hold together."""
+        ours, theirs = self._apart((first, second), split_error(confidence, 2))
+        return ours, theirs
+
+    def _apart(self, figures: Sequence[Estimated], confidence: float) -> list[Interval]:
         """Of each group by itself."""
         if self.anytime:
-            return self._always(first, second, confidence)
-        kind = INTERVAL
-        if not (isinstance(first, ReportMean) and first.answered) and not self.adds_distances(first, second):
+            return self._always(figures, confidence)
+        kind, first = INTERVAL, figures[0]
+        if not (isinstance(first, ReportMean) and first.answered) and not self.adds_distances(*figures):
             kind = "exact"
-        return self._of_one_look(first, confidence, kind), self._of_one_look(second, confidence, kind)
+        return [self._of_one_look(each, confidence, kind) for each in figures]
 
     def _of_one_look(self, figure: Estimated, confidence: float, kind: str) -> Interval:
         parts = figure.column.checked
@@ -82,19 +103,19 @@ class GroupLimits:
         limits_of = pooled_answered_mean_of if figure.answered else pooled_mean_of
         return limits_of(parts, (figure.low, figure.high), confidence, kind).interval
 
-    def _always(self, first: Estimated, second: Estimated, confidence: float) -> tuple[Interval, Interval]:
-        columns = first.column, second.column
+    def _always(self, figures: Sequence[Estimated], confidence: float) -> list[Interval]:
+        columns, first = tuple(each.column for each in figures), figures[0]
+        steady = all(column.one_partition for column in columns)
         if isinstance(first, ShareRow):
-            if not all(column.one_partition for column in columns):
-                return (0.0, 1.0), (0.0, 1.0)
-            ours, theirs = self._at_every_look(*columns, confidence)
-            return _pair(ours[first.code]), _pair(theirs[first.code])
+            if not steady:
+                return [(0.0, 1.0)] * len(figures)
+            found = self._at_every_look(columns, confidence)
+            return [_pair(limits[first.code]) for limits in found]
         ends = first.low, first.high
-        if not all(column.one_partition for column in columns):
-            return ends, ends
-        limits = anytime_answered_means_of if first.answered else anytime_means_of
-        above, below = limits([column.checked for column in columns], ends, confidence)
-        return above, below
+        if not steady:
+            return [ends] * len(figures)
+        limits_of = anytime_answered_means_of if first.answered else anytime_means_of
+        return list(limits_of([column.checked for column in columns], ends, confidence))
 
     # A question's answers have the same columns: what was computed for one serves the others.
 
@@ -113,9 +134,9 @@ class GroupLimits:
         )
 
     @cached_property
-    def _at_every_look(self) -> Callable[[ReportColumn, ReportColumn, float], list[Limits]]:
+    def _at_every_look(self) -> Callable[[tuple[ReportColumn, ...], float], list[Limits]]:
         return cache(
-            lambda first, second, confidence: anytime_shares_of([first.checked, second.checked], confidence)
+            lambda columns, confidence: anytime_shares_of([each.checked for each in columns], confidence)
         )
 
 

@@ -162,7 +162,7 @@ def compare_reports(
     pairs = [(one, other) for (_, one), (_, other) in zip(figures(first), figures(second), strict=True)]
     limits = GroupLimits(anytime)
     return tuple(
-        compare_figures(one, other, limits, confidence, len(pairs), _is_amount(first, one))
+        compare_figures(one, other, limits, confidence, len(pairs), is_amount(first, one))
         for one, other in pairs
     )
 
@@ -188,7 +188,7 @@ def compare_figures(
     )
 
 
-def _is_amount(entry: QuestionReport, figure: ShareRow | ReportMean) -> bool:
+def is_amount(entry: QuestionReport, figure: ShareRow | ReportMean) -> bool:
     """Whether one can be so many times another: of levels of a scale, or a number below 0, that says nothing."""
     if isinstance(figure, ShareRow):
         return True

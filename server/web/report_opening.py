@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 from server import releases, reports
 from server.inputs import N_, refuse
 from server.people import survey_access
-from server.reports import Compared, Report
+from server.reports import Compared, ComparedSurveys, Report
 from server.reports.chosen_together import parse_together
 from server.reports.explaining import ExplainedAnswer
 from server.reports.formats import Format, InternalReport, Written
@@ -49,10 +49,12 @@ def write_report(
     together: Sequence[str] = (),
     explain: Callable[[Report], ExplainedAnswer | None] = lambda _report: None,
     compare: Callable[[Report], tuple[Compared, ...]] = lambda _report: (),
+    compare_surveys: Callable[[Session, Report], tuple[ComparedSurveys, ...]] = lambda _reading, _report: (),
 ) -> tuple[Report, Written]:
     """The report, and it in a format, in the request's language; what was asked for is in it.
 
-    That is some questions `together` (`parse_together`), and what `explain` and `compare` find in it, if anything.
+    That is some questions `together` (`parse_together`), and what `explain`, `compare` and `compare_surveys` find in it
+    and in others, if anything.
 
     Raises
     ------
@@ -63,8 +65,8 @@ def write_report(
         reports.require_shown(report)
         report = replace(report, together=parse_together(report.definition, together))
         read_ledger = partial(releases.read_ledger, reading, survey)
-        compared = compare(report)
-        source = InternalReport(report, read_ledger, str(get_locale()), explain(report), compared)
+        compared, surveys = compare(report), compare_surveys(reading, report)
+        source = InternalReport(report, read_ledger, str(get_locale()), explain(report), compared, surveys)
         finish = chosen.prepare_internal(source)
     return report, finish()
 

@@ -31,6 +31,7 @@ KEPT = (
     "figure",
     "first_stratum",
     "second_stratum",
+    "survey",
     "row",
     "column",
     "row_answer",
@@ -84,8 +85,8 @@ class FoldedParts:
 
     def address(self, name: str) -> str:
         """The same page with this part as well, and there."""
-        query = {**request.args.to_dict(), "open": ",".join((*self.opened, name))}
-        return f"?{urlencode(query)}#part-{name}"
+        query = {**request.args.to_dict(flat=False), "open": ",".join((*self.opened, name))}
+        return f"?{urlencode(query, doseq=True)}#part-{name}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -208,7 +209,10 @@ class CrossingChoice:
 def list_reports(report: Report, query: Mapping[str, object]) -> list[tuple[str, str]]:
     """The addresses of the report with what is asked for in it, by the names of its formats."""
     return [
-        (entry.name, f"{url_for(f'results.report_{entry.ending}', slug=report.slug)}?{urlencode(query)}")
+        (
+            entry.name,
+            f"{url_for(f'results.report_{entry.ending}', slug=report.slug)}?{urlencode(query, doseq=True)}",
+        )
         for entry in FORMATS.values()
     ]
 

@@ -136,7 +136,9 @@ PAGES: tuple[PageState, ...] = (
     PageState("results-few", "/manage/surveys/{few}/results"),
     PageState("results", f"{HOME}/results", often=True),
     PageState("results-anytime", f"{HOME}/results?interval=anytime"),
-    PageState("results-compared", f"{HOME}/results?first_stratum=North&second_stratum=South#compare"),
+    PageState(
+        "results-compared", f"{HOME}/results?open=surveys&first_stratum=North&second_stratum=South#compare"
+    ),
     PageState("results-together", f"{HOME}/results?row=copied&column=bad#joint"),
     PageState("results-forty", "/manage/surveys/{wide}/results"),
     PageState("explain", f"{HOME}/explain"),

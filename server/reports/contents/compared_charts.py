@@ -1,24 +1,30 @@
-"""Two strata compared, drawn for paper."""
+"""Two strata compared, or surveys, drawn for paper; surveys one after the other for pages, too."""
 
+import textwrap
 from collections.abc import Sequence
 
 from server.output import charts
 from server.output.charts import Axis, PlottedEstimate
 from server.output.documents import Chart
+from server.reports.contents.estimate_sections import percent_label
 from server.reports.contents.stratum_sections import label
-from server.reports.estimate_values import ShareRow
+from server.reports.estimate_values import ReportMean, ShareRow
 from server.reports.report import Report
 from server.reports.report_words import ReportWords
 from server.reports.stratum_comparison import Compared, ComparedFigure
+from server.reports.survey_comparison import ComparedSurveys
+
+_LONGEST = 24
+"""Letters of a survey's title below its point."""
 
 
-def axis_of(compared: Compared, shares: bool) -> Axis:
+def axis_of(compared: Compared | ComparedSurveys, shares: bool) -> Axis:
     """What the differences of shares, or that of a mean, are drawn on."""
     own = [figure for figure in compared.figures if isinstance(figure.first, ShareRow) == shares]
     return charts.difference_axis([figure.interval for figure in own], own[0].width)
 
 
-def draw_compared(words: ReportWords, report: Report, compared: Compared) -> Chart:
+def draw_compared(words: ReportWords, report: Report, compared: Compared | ComparedSurveys) -> Chart:
     """Every difference of shares on one axis; of a question that has none, that of the mean."""
     shares = [figure for figure in compared.figures if isinstance(figure.first, ShareRow)]
     drawn: Sequence[ComparedFigure] = shares or compared.figures
@@ -57,3 +63,57 @@ def _word(words: ReportWords, figure: ComparedFigure) -> str:
 
 def _label_points(mark: float) -> str:
     return f"{round(100 * mark)}"
+
+
+def draw_surveys(words: ReportWords, report: Report, compared: ComparedSurveys) -> Chart:
+    """The mean, or one share, in each survey, joined by a line; of several answers it is the one that is leading."""
+    place = _choose_leading(compared)
+    rows = [figures[place] for _survey, figures in compared.listed]
+    days = [words.day(survey.since) for survey in compared.surveys]
+    # Numbered, as the ends that tell them apart may be cut off.
+    titles = [
+        f"{place}. {textwrap.shorten(survey.title, _LONGEST, placeholder='…')}"
+        for place, survey in enumerate(compared.surveys, start=1)
+    ]
+    names = days if len(set(days)) == len(days) else titles
+    first = rows[0]
+    of = label(words, report, compared.entry, first).text
+    caption = words.gettext("Survey by survey: %(question)s", question=compared.entry.question.text)
+    if len(compared.figures) > 1:
+        caption = words.gettext("%(caption)s: %(estimate)s", caption=caption, estimate=of)
+    points = [
+        PlottedEstimate(
+            name, _word_estimate(words, row, compared.anytime), row.value, row.interval(compared.anytime)
+        )
+        for name, row in zip(names, rows, strict=True)
+    ]
+    reached = [row.interval(compared.anytime) for row in rows]
+    if isinstance(first, ShareRow):
+        made = charts.course(caption, points, charts.share_axis(reached), percent_label)
+    else:
+        ends = min(low for low, _high in reached), max(high for _low, high in reached)
+        made = charts.course(caption, points, charts.mean_axis(first.low, first.high, ends), words.number)
+    return Chart(made.svg, caption, made.alternative)
+
+
+def _choose_leading(compared: ComparedSurveys) -> int:
+    """Where the mean stands among a question's estimates; else the most common answer of the last survey."""
+    last = [figure.first for figure in compared.figures]
+    if not isinstance(last[-1], ShareRow):
+        return len(last) - 1
+    values = [-1.0 if figure.value is None else figure.value for figure in last]
+    return values.index(max(values))
+
+
+def _word_estimate(words: ReportWords, figure: ShareRow | ReportMean, anytime: bool) -> str:
+    def write(value: float | None) -> str:
+        if value is None:
+            return "–"
+        if isinstance(figure, ShareRow):
+            return words.percent(value)
+        return words.measure(value, figure.high - figure.low)
+
+    low, high = figure.interval(anytime)
+    return words.gettext(
+        "%(estimate)s (%(low)s to %(high)s)", estimate=write(figure.value), low=write(low), high=write(high)
+    )

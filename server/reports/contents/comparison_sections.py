@@ -12,6 +12,8 @@ from server.reports.estimate_values import ReportMean, ShareRow
 from server.reports.report import Report
 from server.reports.report_words import ReportWords
 from server.reports.stratum_comparison import Compared, ComparedFigure
+from server.reports.survey_comparison import ComparedSurveys
+from server.study.definitions import Question
 
 _WORDS = "results/_compared.html"
 """Where the page of results has the same words."""
@@ -42,13 +44,27 @@ def _describe(words: ReportWords, report: Report, name: str, compared: Compared)
     yield FindingBlock(
         " ".join(sentence.split()), notes=notes, charts=(draw_compared(words, report, compared),)
     )
+    caption = _("Estimates of both, and the first less the second")
+    yield from list_numbers(words, report, name, compared, caption, words.macro(_WORDS, "how_far"))
+
+
+def list_numbers(
+    words: ReportWords,
+    report: Report,
+    name: str,
+    compared: Compared | ComparedSurveys,
+    caption: str,
+    note: str,
+) -> Iterator[Table]:
+    """Differences, with a `note` on how their intervals are meant, and what follows from them."""
+    _ = words.gettext
     groups = [words.macro(_WORDS, "call_group", group) for group in (compared.first, compared.second)]
     yield Table(
         f"{name}-differences",
-        _("Estimates of both, and the first less the second"),
+        caption,
         (_("Estimate of"), *groups, _("difference"), _("from"), _("to")),
         tuple(_difference_row(words, report, compared, figure) for figure in compared.figures),
-        (words.macro(_WORDS, "how_far"),),
+        (note,),
     )
     yield Table(
         f"{name}-measures",
@@ -68,40 +84,44 @@ def _describe(words: ReportWords, report: Report, name: str, compared: Compared)
 
 
 def _difference_row(
-    words: ReportWords, report: Report, compared: Compared, figure: ComparedFigure
+    words: ReportWords, report: Report, compared: Compared | ComparedSurveys, figure: ComparedFigure
 ) -> tuple[Cell, ...]:
     numbers = (figure.first.value, figure.second.value, figure.value, *figure.interval)
     return (
-        _name_figure(words, report, compared, figure),
-        *(_write(words, figure, number) for number in numbers),
+        name_figure(words, report, compared.entry.question, figure.first),
+        *(write_value(words, figure.first, number) for number in numbers),
     )
 
 
 def _measure_row(
-    words: ReportWords, report: Report, compared: Compared, figure: ComparedFigure
+    words: ReportWords, report: Report, compared: Compared | ComparedSurveys, figure: ComparedFigure
 ) -> tuple[Cell, ...]:
     measures = figure.measures
     ratio, ends = measures.ratio, measures.ratio_interval or (None, None)
     untold = "–" if measures.ratio_interval is None else words.gettext("not told")
     return (
-        _name_figure(words, report, compared, figure),
+        name_figure(words, report, compared.entry.question, figure.first),
         _write_ratio(words, ratio, untold),
         *(_write_ratio(words, end) for end in ends),
         cell_texts.p_value(words, measures.p_value),
-        _write(words, figure, measures.least_shown),
+        write_value(words, figure.first, measures.least_shown),
         cell_texts.share(words, measures.power),
     )
 
 
-def _name_figure(words: ReportWords, report: Report, compared: Compared, figure: ComparedFigure) -> Cell:
-    if isinstance(figure.first, ShareRow):
-        return cell_texts.answer(report.definition, compared.entry.question, figure.first.index)
+def name_figure(
+    words: ReportWords, report: Report, question: Question, figure: ShareRow | ReportMean
+) -> Cell:
+    """The answer that it is the share of, or that it is the mean."""
+    if isinstance(figure, ShareRow):
+        return cell_texts.answer(report.definition, question, figure.index)
     return Text(words.gettext("mean"))
 
 
-def _write(words: ReportWords, figure: ComparedFigure, value: float | None) -> Cell:
-    if isinstance(figure.first, ReportMean):
-        return cell_texts.measure(words, value, figure.width)
+def write_value(words: ReportWords, figure: ShareRow | ReportMean, value: float | None) -> Cell:
+    """A share, or a number of the mean's unit, in the place of an estimate such as this one."""
+    if isinstance(figure, ReportMean):
+        return cell_texts.measure(words, value, figure.high - figure.low)
     return cell_texts.share(words, value)
 
 

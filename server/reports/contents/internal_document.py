@@ -25,6 +25,7 @@ from server.reports.contents.protection import describe_repetition
 from server.reports.contents.question_sections import questions
 from server.reports.contents.retention_sentences import describe_retention
 from server.reports.contents.study_sections import cite_report, describe_study, say_who_asked
+from server.reports.contents.survey_sections import describe_surveys
 from server.reports.contents.text_sections import quote_prose, texts
 from server.reports.contents.together_sections import describe_together
 from server.reports.explaining import ExplainedAnswer
@@ -32,6 +33,7 @@ from server.reports.references import list_report_references
 from server.reports.report import Report
 from server.reports.report_words import ReportWords
 from server.reports.stratum_comparison import Compared
+from server.reports.survey_comparison import ComparedSurveys
 from server.reports.survey_texts import INCOMPLETE
 
 _SHORT = 600
@@ -44,8 +46,12 @@ def build_internal_document(
     locale: str,
     explained: ExplainedAnswer | None = None,
     compared: Sequence[Compared] = (),
+    surveys: Sequence[ComparedSurveys] = (),
 ) -> Document:
-    """The document of a report, with the survey's ledger; what an answer goes with, and strata compared, if asked."""
+    """The document of a report, with the survey's ledger; if asked, what an answer goes with, and comparisons.
+
+    Those of strata are `compared`, those of it with other `surveys`.
+    """
     words = ReportWords(locale)
     definition = report.definition
     first = build_lead(words, report)
@@ -53,7 +59,7 @@ def build_internal_document(
         title=cell_texts.quote_text(definition, definition.title),
         subtitle=_subtitle(words, report),
         language=locale,
-        sections=(*first, *_sections(words, report, book, explained, compared)),
+        sections=(*first, *_sections(words, report, book, explained, compared, surveys)),
         blocks=tuple(_opening(words, report)),
         paper_css=PAPER_CSS,
         lead=len(first),
@@ -139,6 +145,7 @@ def _sections(
     book: Ledger,
     explained: ExplainedAnswer | None,
     compared: Sequence[Compared],
+    surveys: Sequence[ComparedSurveys],
 ) -> Iterator[Section]:
     _ = words.gettext
     definition = report.definition
@@ -167,9 +174,12 @@ def _sections(
         said = [stratum_sections.introduce_tables(words)] if inside else []
         said += [stratum_sections.left_to_a_file(words)] if report.strata_cut else []
         yield Section("by-stratum", Text(_("By stratum")), tuple(said), inside)
-    comparisons = describe_comparisons(words, report, compared)
-    if comparisons is not None:
-        yield comparisons
+    for comparisons in (
+        describe_comparisons(words, report, compared),
+        describe_surveys(words, report, surveys),
+    ):
+        if comparisons is not None:
+            yield comparisons
     together = describe_together(words, report)
     if together is not None:
         yield together

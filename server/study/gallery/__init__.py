@@ -60,7 +60,7 @@ _DESCRIBED = (
         N_(
             "The first of two rounds with the same questions and designs. Make the second one from it, before "
             "anybody answers. It is planned for the difference between the rounds, ± 10 points, which takes "
-            "twice the respondents."
+            "twice the respondents. “Other surveys”, on the results of either, compares them."
         ),
     ),
     (
@@ -78,7 +78,8 @@ _DESCRIBED = (
         N_(
             "The survey of one half of the people. The other half gets a duplicate in which chance changes fewer "
             "answers; whom which link reaches is drawn. With 950 in each half, and 0.40 as the other strength γ, "
-            "a fifth in this half and a tenth in the other are told apart in 83 of 100 such studies."
+            "a fifth in this half and a tenth in the other are told apart in 83 of 100 such studies. “Other surveys”, "
+            "on the results of either, compares them."
         ),
     ),
 )

@@ -22,16 +22,24 @@ from server.web.report_opening import (
     send_study_description,
     write_report,
 )
+from server.web.survey_choice import read_surveys_asked
 
 _LANGUAGE = {"language": N_("Language of labels, one that the survey has texts in; its own without it")}
 _EXPLAINED = {
     "explain": N_("Answer that it explains: a question, or QUESTION.ANSWER; with by"),
-    "question": N_("Question by which two strata are compared in it; with first_stratum and second_stratum"),
+    "question": N_(
+        "Question by which it compares two strata (first_stratum and second_stratum), or surveys (survey)"
+    ),
     "first_stratum": N_("Path of the first of two strata to compare, such as Peru > Cusco"),
     "second_stratum": N_("Path of the second one"),
-    "interval": N_("Whether the intervals of that comparison are to hold once or anytime; once without it"),
+    "interval": N_("Whether the intervals of comparisons are to hold once or anytime; once without it"),
 }
 _BY = {"by": N_("What that answer may go with: stratum, week or trend, another question or QUESTION.ANSWER")}
+_SURVEYS = {
+    "survey": N_(
+        "Link's last part of another survey to compare it with by that question, such as an earlier wave"
+    )
+}
 _VERSION = {"version": N_("Number of the version that alone counts; all that asked the same without it")}
 
 _TOGETHER = {
@@ -66,6 +74,7 @@ def _offer(chosen: Format) -> None:
             request.args.getlist(FIELD),
             read_explanation,
             read_comparison,
+            read_surveys_asked,
         )
         return Response(written, mimetype=chosen.content_type)
 
@@ -79,7 +88,7 @@ def _offer(chosen: Format) -> None:
         gives="report" if chosen.ending == "json" else None,
         parameters=_VERSION,
         texts=_EXPLAINED,
-        repeated={**_TOGETHER, **_BY},
+        repeated={**_TOGETHER, **_BY, **_SURVEYS},
     )(report)
 
 

@@ -40,6 +40,7 @@ from server.web.result_choices import (
     list_crossable,
 )
 from server.web.security import on_survey
+from server.web.survey_choice import SurveysChoice, read_surveys_asked
 from server.web.versions_choice import VersionsChoice
 from server.web.webhooks.webhook_events import find_planned_number
 
@@ -51,10 +52,10 @@ blueprint = Blueprint("results", __name__, url_prefix="/manage/surveys/<slug>")
 def live(survey: Survey) -> ResponseReturnValue:
     """Responses so far and what they say."""
     anytime = choose_anytime()
-    with open_report(survey, request.args.get("version")) as (report, _session):
+    with open_report(survey, request.args.get("version")) as (report, reading):
         asked = choose_question(report)
         which = choose_figure(asked)
-        kept = {name: request.args[name] for name in KEPT if request.args.get(name)}
+        kept = {name: request.args.getlist(name) for name in KEPT if request.args.get(name)}
         document = surveys.draft_document(survey)
         planned = find_planned_number(survey, document)
         return render_template(
@@ -77,6 +78,7 @@ def live(survey: Survey) -> ResponseReturnValue:
             # Computed where they are drawn, so that a mistake in one leaves the rest of the page.
             in_groups=partial(reports.forest, report, asked, which),
             comparing=StrataChoice(report, asked, anytime),
+            surveys_beside=SurveysChoice(reading, report, asked, anytime),
             crossable=[entry.question for entry in list_crossable(report)],
             crossing=CrossingChoice(report),
             follow_strata=partial(reports.follow_strata, report, planned),
@@ -98,7 +100,13 @@ def _offer(chosen: Format) -> None:
         """The report as a file."""
         args = request.args
         found, written = write_report(
-            survey, chosen, args.get("version"), args.getlist(FIELD), read_explanation, read_comparison
+            survey,
+            chosen,
+            args.get("version"),
+            args.getlist(FIELD),
+            read_explanation,
+            read_comparison,
+            read_surveys_asked,
         )
         return send_download(written, chosen.content_type, name_of_report(found, chosen.ending))
 
