@@ -1,5 +1,6 @@
 """Sheets of paper that are keyed in: stored once, whole or not at all, and counted in cells of their own."""
 
+import hashlib
 import json
 from datetime import UTC, datetime
 from pathlib import Path
@@ -7,8 +8,10 @@ from unicodedata import normalize
 
 import pytest
 import sqlalchemy as sa
+from flask.testing import FlaskClient
 
 from server.collect import batches, response_counts
+from server.collect.submissions import hash_receipt
 from server.people import survey_access
 from server.store.models import Mode
 from server.store.own_tables import cells_of, responses_of
@@ -74,6 +77,24 @@ def test_the_same_file_is_stored_once_and_the_same_sheets_under_another_name_aga
     more = key_in(database_url, published.slug, file, ["AB", "AB", "AB"], "--batch", "second pile")
     assert (more.exit_code, "batch: must be new" in more.stderr) == (2, True)
     assert len(read_rows(database_url, published)) == 4
+
+
+def test_who_guesses_the_name_of_a_batch_neither_finds_nor_takes_back_its_sheets(
+    client: FlaskClient, database_url: str, published: factories.Published, tmp_path: Path
+) -> None:
+    done = key_in(database_url, published.slug, tmp_path / "sheets.csv", ["AB"], "--batch", "pile")
+    assert done.exit_code == 0, done.output
+    version = str(published.response()["version"])
+    named = hashlib.sha256(f"{version}\0pile".encode()).digest()
+    guessed = hashlib.sha256(named + bytes(4)).digest()[:16]
+    ((stored_id, *_),) = factories.stored(database_url)
+    assert stored_id == hash_receipt(guessed)
+
+    for what in ("receipt", "withdrawal", "receipt"):
+        answer = client.post(f"/s/{published.slug}/{what}.json", json={"receipt": guessed.hex()})
+        assert (answer.status_code, answer.json) == (200, {"status": "absent"})
+
+    assert len(read_rows(database_url, published)) == 1
 
 
 def test_a_name_is_the_same_however_its_letters_are_composed(

@@ -44,6 +44,13 @@ def test_every_place_of_the_slider_can_be_thrown_exactly(gamma: Fraction) -> Non
     assert math.log(truth / (1 - truth)) <= round_up(design.epsilon)
 
 
+def test_of_three_answers_few_places_of_the_slider_can_be_thrown() -> None:
+    """The guide and the chapter on paper say how many."""
+    thrown = [gamma for gamma in SLIDER if plan_throws(k_ary(3, coin_flip(float(gamma)).epsilon)) is not None]
+    assert (len(thrown), len(SLIDER)) == (5, 49)
+    assert Fraction(1, 4) in thrown
+
+
 @pytest.mark.parametrize("eighths", [5, 6, 7])
 def test_what_coins_throw_is_the_published_weight(eighths: int) -> None:
     throws = plan_throws(warner(eighths / 8))

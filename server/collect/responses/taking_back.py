@@ -4,6 +4,9 @@ What was taken back is gone: its row is deleted, what counts it is made up for (
 a mark, the hash of its receipt, keeps it out, should it be sent once more. The same mark stands in a list outside the
 database (`server.collect.withdrawal_lists`), for a backup from before. The code that let it in stays used, and its
 place under a cap taken: either would show that somebody took a response back.
+
+A sheet of paper has no receipt. What stands in its place is made of its batch's name (`server.collect.paper_batches`),
+which others may know or guess: by that nothing is told, and nothing taken back.
 """
 
 from datetime import datetime
@@ -15,7 +18,7 @@ from server.collect.batches import CellKey
 from server.collect.responses.open_links import Links, ResponseLink, find
 from server.collect.withdrawal_lists import Withdrawals, keep_withdrawals
 from server.inputs import N_, refuse
-from server.store.models import State, Survey
+from server.store.models import Mode, State, Survey
 from server.store.outside_files import hash_name
 from server.store.own_tables import responses_of, withdrawals_of
 from server.study import surveys
@@ -30,9 +33,7 @@ def is_stored(connection: sa.Connection, slug: str, response_id: bytes, now: dat
     InputError
         404 if the link leads nowhere, 410 if its survey is closed.
     """
-    link = _find_open(connection, slug, now)
-    rows = responses_of(link.survey.id)
-    return bool(connection.scalar(sa.select(sa.exists().where(rows.c.id == response_id))))
+    return _has_receipt(connection, _find_open(connection, slug, now).survey.id, response_id)
 
 
 def take_back(connection: sa.Connection, slug: str, response_id: bytes, now: datetime) -> None:
@@ -51,7 +52,7 @@ def take_back(connection: sa.Connection, slug: str, response_id: bytes, now: dat
     survey_id = _find_open(connection, slug, now).survey.id
     connection.execute(sa.select(Survey.id).where(Survey.id == survey_id).with_for_update(key_share=True))
     _find_open(connection, slug, now)  # it may have been closed meanwhile
-    if _remove(connection, survey_id, response_id):
+    if _has_receipt(connection, survey_id, response_id) and _remove(connection, survey_id, response_id):
         connection.execute(sa.insert(withdrawals_of(survey_id)).values(id=response_id))
         keep_withdrawals(connection, survey_id)
 
@@ -84,6 +85,13 @@ def _replay(connection: sa.Connection, survey_id: int, listed: frozenset[bytes])
         connection.execute(sa.insert(marks), [{"id": response_id} for response_id in missing])
     batches.set_stored(connection, survey_id, number - gone)
     return gone if survey.state == State.CLOSED else len(missing)
+
+
+def _has_receipt(connection: sa.Connection, survey_id: int, response_id: bytes) -> bool:
+    """Whether this is the id of a stored response whose receipt a respondent has."""
+    rows = responses_of(survey_id)
+    there = rows.c.id == response_id, rows.c.mode == Mode.BROWSER
+    return bool(connection.scalar(sa.select(sa.exists().where(*there))))
 
 
 def _remove(connection: sa.Connection, survey_id: int, response_id: bytes) -> bool:
