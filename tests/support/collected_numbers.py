@@ -36,9 +36,7 @@ def find_listed(page: str, slug: str) -> str:
 
 def read_listed_strata(page: str, slug: str) -> tuple[int, int, int] | None:
     """How many strata have reached their target, of how many, and how many are withheld; None where it is not told."""
-    target = re.search(
-        r"reached their target: (\d+) of (\d+)(?:; withheld: (\d+))?<", find_listed(page, slug)
-    )
+    target = re.search(r"at their target: (\d+) of (\d+)(?:; withheld: (\d+))?<", find_listed(page, slug))
     return None if target is None else (int(target[1]), int(target[2]), int(target[3] or 0))
 
 

@@ -147,7 +147,7 @@ def count_sealed_by_mode(session: Session, survey: Survey) -> dict[tuple[Key, Mo
 def _select_days(survey_id: int) -> sa.Select[Any]:
     """Of a survey, by its id, version and stratum."""
     cells, batches = cells_of(survey_id).c, batches_of(survey_id).c
-    number = sa.literal_column(str(int(survey_id)))
+    number: sa.ColumnElement[int] = sa.literal_column(str(int(survey_id)))
     chosen = sa.select(number, cells.version_id, cells.stratum_id, batches.days)
     return chosen.select_from(with_batches(survey_id))
 
