@@ -71,7 +71,7 @@ def walk_figures(owner: "Reader", database: str) -> None:
         for ending in ("svg", "png", "csv"):
             owner.get(f"{home}/{kind}.{ending}{asked}")
     factories.store(database, later, [([1, 1], 200), ([0, 0], 150)], "", date(2026, 8, 1))
-    owner.get(f"{home}/results")  # by weeks
+    owner.get(f"{home}/results?open=days")  # by weeks
     long = factories.publish(database, ask(0.25, "abcdefghi"))
     for version in (long, factories.publish(database, ask(0.2, "abcdefghi"), long.slug)):
         factories.store(database, version, [([1] * 9, 200), ([0] * 9, 150)])
