@@ -3,10 +3,11 @@
 
 import { readPage } from './fetched_page.js';
 import { saveAnswer } from './saved_answer.js';
+import { tellWaiting } from './waiting.js';
 
 const form = document.getElementById('elsewhere');
 const status = form.querySelector('[role="status"]');
-const { busy, done, saved, refused, failed } = form.dataset;
+const { busy, passed, done, saved, refused, failed } = form.dataset;
 let working = false;
 
 form.addEventListener('submit', async (event) => {
@@ -15,13 +16,13 @@ form.addEventListener('submit', async (event) => {
   working = true;
   const { submitter } = event;
   submitter.setAttribute('aria-disabled', 'true');
-  const moving = document.createElement('progress');
-  moving.ariaHidden = 'true'; // the words say it
-  status.replaceChildren(moving, ` ${busy}`);
+  const stop = tellWaiting(status, busy, passed);
   const body = new FormData(form, submitter);
-  status.textContent = await fetch(form.getAttribute('action'), { method: 'POST', body })
+  const said = await fetch(form.getAttribute('action'), { method: 'POST', body })
     .then(take)
     .catch(() => failed);
+  stop();
+  status.textContent = said;
   submitter.removeAttribute('aria-disabled');
   working = false;
 });

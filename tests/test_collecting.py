@@ -1,13 +1,14 @@
 """How collecting goes, on the page of results and in the list of surveys: against the plan, and in steps."""
 
 import re
+from datetime import date
 
 import pytest
 from flask.testing import FlaskClient
 
 from server.reports.collection_progress import MOST_FOLLOWED
 from tests.support import factories
-from tests.support.collected_numbers import OWN_LINK, read_listed, read_rows
+from tests.support.collected_numbers import OWN_LINK, find_listed, read_listed, read_listed_strata, read_rows
 from tests.support.factories import Published
 from tests.support.folded_parts import ALL_OPEN
 
@@ -27,6 +28,10 @@ def results(client: FlaskClient, survey: Published, query: str = "") -> str:
 
 def listed(client: FlaskClient, survey: Published) -> str:
     return read_listed(client.get("/manage/surveys").text, survey.slug)[1]
+
+
+def listed_strata(client: FlaskClient, survey: Published) -> tuple[int, int, int] | None:
+    return read_listed_strata(client.get("/manage/surveys").text, survey.slug)
 
 
 def store(database_url: str, survey: Published, link: str, *numbers: int) -> None:
@@ -55,6 +60,9 @@ def test_strata_stand_against_their_part_of_the_plan(signed_in: FlaskClient, dat
     assert "Farthest from its target: South, 30 of 100." in page
     assert "240 responses are shown, 60.0 % of the 400 that are planned." in results(signed_in, survey)
     assert listed(signed_in, survey) == "240 of 400 planned responses shown"
+    assert listed_strata(signed_in, survey) == (0, 2, 0)
+    store(database_url, survey, links["North > B"], 90)
+    assert listed_strata(signed_in, survey) == (1, 2, 0)  # North has 300 of 300
 
 
 def test_withheld_strata_are_withheld_here_too(signed_in: FlaskClient, database_url: str) -> None:
@@ -79,6 +87,53 @@ def test_withheld_strata_are_withheld_here_too(signed_in: FlaskClient, database_
     }
     assert "Farthest from its target: North, 102 of 300." in page
     assert "Withheld are strata with fewer than 10 responses" in page
+    assert listed_strata(signed_in, survey) == (0, 2, 1)
+
+
+def test_of_several_versions_the_list_tells_strata_where_none_is_withheld(
+    signed_in: FlaskClient, database_url: str
+) -> None:
+    """What results withhold depends then on what each version asks, which the list does not read."""
+    survey = publish(database_url, **PLAN)
+    links = factories.plant(database_url, survey.slug, TREE)
+    second = factories.publish(database_url, factories.definition((0.2, 0.1), **PLAN), survey.slug)
+    for version, link, number in (
+        (survey, "North > A", 100),
+        (second, "North > A", 200),
+        (second, "South", 2),
+    ):
+        store(database_url, version, links[link], number)
+    factories.close(database_url, survey.slug)
+    rows = read_rows(signed_in.get(f"/manage/surveys/{survey.slug}/results?{ALL_OPEN}").text)
+    assert rows["South",][0] is None
+    assert listed_strata(signed_in, survey) is None
+    store(database_url, second, links["South"], 18)
+    assert listed_strata(signed_in, survey) == (1, 2, 0)
+
+
+def test_the_list_draws_the_days_that_results_do(signed_in: FlaskClient, database_url: str) -> None:
+    """Each bar is as many as the minimum; nothing moves before they are."""
+    survey = publish(database_url)
+    spark = re.compile(r'<svg class="spark"[^>]*aria-label="([^"]*)"><path d="([^"]*)"/></svg>')
+
+    def draw() -> list[tuple[str, str]]:
+        return spark.findall(find_listed(signed_in.get("/manage/surveys").text, survey.slug))
+
+    for day, number in ((1, 40), (2, 9), (3, 1)):
+        factories.store(database_url, survey, [([1, 0], number)], day=date(2026, 5, day))
+        # Ten wait, always: of the 9 none is shown, and the tenth shows ten.
+        assert len(draw()) == (day == 3)
+    assert draw() == [
+        (
+            "Responses per day from May 1, 2026 to May 3, 2026, at most 30",
+            "M0 100V0h33.333V100zM66.667 100V66.667h33.333V100z",
+        )
+    ]
+    assert "at most 30 in a day" in results(signed_in, survey)
+    factories.store(database_url, survey, [([1, 0], 40)], day=date(2026, 8, 1))
+    assert [said for said, _path in draw()] == [
+        "Responses per week from April 27, 2026 to August 2, 2026, at most 40"
+    ]
 
 
 def test_numbers_grow_by_the_minimum_in_both_places(signed_in: FlaskClient, database_url: str) -> None:

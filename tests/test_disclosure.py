@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Iterator
 from dataclasses import replace
+from datetime import timedelta
 from statistics import NormalDist
 from typing import Any
 
@@ -26,6 +27,7 @@ from server.reports.interval_names import SENTENCES
 from server.reports.public_source import NOTHING
 from server.reports.reference_table import REFERENCES
 from server.reports.references import OF_DESIGNS, OF_INTERVALS, OF_RELEASES
+from server.study import surveys
 from server.study.study_sheets import parse_study_sheet, save_study_sheet
 from tests.conftest import NewDatabase
 from tests.support import every_kind, factories
@@ -71,7 +73,7 @@ def answer_by_code(
 ) -> None:
     """Issue codes, and use one for each of these responses and `spare` more."""
     codes = factories.invite(database_url, survey.slug, CODES, link)
-    factories.store(database_url, survey, rows, link)
+    factories.store(database_url, survey, rows, link, surveys.today() - timedelta(3))
     used = codes[: sum(number for _row, number in rows) + spare]
     with factories.writing(database_url) as session:
         found = survey_access.find(session, survey.slug)

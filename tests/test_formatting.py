@@ -9,16 +9,15 @@ from decimal import Decimal
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from markupsafe import Markup
 
 from server.output.documents import Words
 from server.output.formatting import (
+    bind_units,
     chance,
     count_digits,
     epsilon,
     fraction,
     join_list,
-    keep_together,
     level,
     measure,
     moment,
@@ -192,15 +191,16 @@ def test_as_many_digits_as_tell_an_estimate_from_its_ends(values: tuple[float, .
 
 
 @pytest.mark.parametrize(
-    ("text", "joined"),
+    ("message", "bound"),
     [
-        ("78.8 % of the 2,500", "78.8~% of the 2,500"),
-        ("is at ± 7.73 points now", "is at ±~7.73~points now"),
-        ("± 10 puntos, γ = 0,143", "±~10~puntos, γ~=~0,143"),
-        ("3 of 4 · 100 responses", "3 of 4 · 100 responses"),
+        ("%(percent)s %% of the %(planned)s", "%(percent)s~%% of the %(planned)s"),
+        ("For ± %(points)s points or better", "For ±~%(points)s~points or better"),
+        ("± %(points)d", "±~%(points)d"),
+        ("%(low)s to %(high)s of 100.", "%(low)s to %(high)s~of~100."),
+        ("%(low)s a %(high)s de cada 100", "%(low)s a %(high)s~de~cada~100"),
+        ("%(low)s من 100", "%(low)s~من~100"),
+        ("3 of 4 · 100 responses, %(n)s of 1000", "3 of 4 · 100 responses, %(n)s of 1000"),
     ],
 )
-def test_no_line_ends_between_a_number_and_its_sign(text: str, joined: str) -> None:
-    assert keep_together(text) == joined.replace("~", "\N{NO-BREAK SPACE}")
-    marked = keep_together(Markup(text))  # noqa: S704 - ours
-    assert isinstance(marked, Markup)
+def test_no_line_ends_between_a_number_and_its_sign(message: str, bound: str) -> None:
+    assert bind_units(message) == bound.replace("~", "\N{NO-BREAK SPACE}")

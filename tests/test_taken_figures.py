@@ -4,23 +4,28 @@ import csv
 import html
 import io
 import re
-from datetime import date
+from collections.abc import Sequence
+from datetime import date, timedelta
 from xml.etree import ElementTree
 
+import pytest
 from flask.testing import FlaskClient
 
+from server.output.formatting import day
+from server.study import surveys
 from tests.support import factories
+from tests.support.folded_parts import ALL_OPEN
 
-DAYS = (date(2026, 5, 1), date(2026, 5, 4))
+DAYS = (date(2025, 5, 1), date(2025, 5, 4))
 
 
-def collect(database_url: str) -> str:
-    """A survey of two strata with targets, answered in one of them on two days."""
+def collect(database_url: str, days: Sequence[date] = DAYS) -> str:
+    """A survey of two strata with targets, answered in one of them on two days, and closed today."""
     survey = factories.publish(database_url, minimum=10)
     factories.settle(database_url, survey.slug, cap=400)
     links = factories.plant(database_url, survey.slug, "North, 300\nSouth, 100")
-    for day in DAYS:
-        factories.store(database_url, survey, [([1], 40), ([0], 20)], links["North"], day)
+    for shown_on in days:
+        factories.store(database_url, survey, [([1], 40), ([0], 20)], links["North"], shown_on)
     factories.close(database_url, survey.slug)
     return f"/manage/surveys/{survey.slug}"
 
@@ -37,13 +42,32 @@ def list_copied(page: str) -> set[str]:
     return set(copied)
 
 
-def test_days_and_targets_can_be_taken(database_url: str, signed_in: FlaskClient) -> None:
-    home = collect(database_url)
-    page = html.unescape(signed_in.get(f"{home}/results", headers={"Accept-Language": "en"}).text)
+@pytest.mark.parametrize("weekly", [False, True])
+def test_days_and_targets_can_be_taken(database_url: str, signed_in: FlaskClient, weekly: bool) -> None:
+    """By weeks where the days are many: on the page, and in each of its files."""
+    today = surveys.today()
+    home = collect(database_url, DAYS if weekly else (today - timedelta(3), today))
+    page = html.unescape(signed_in.get(f"{home}/results?{ALL_OPEN}", headers={"Accept-Language": "en"}).text)
     assert {"found-days", "found-targets"} <= list_copied(page)
     rows = read_rows(signed_in, f"{home}/days.csv")
     assert sum(int(row["responses"]) for row in rows) == 120
-    assert rows[0]["first_day"] == str(DAYS[0])
+    # May 1, 2025 was a Thursday.
+    assert rows[0]["first_day"] == ("2025-04-28" if weekly else str(today - timedelta(3)))
+    unit, other = ("week", "day") if weekly else ("day", "week")
+    assert {row["unit"] for row in rows} == {unit}
+    for said in (
+        "<figcaption>Responses per {}<",
+        'aria-label="Responses per {} from',
+        " in a {}, or on average",
+    ):
+        assert said.format(unit) in page
+        assert said.format(other) not in page
+    assert ("A week is from Monday to Sunday" in page) == weekly
+    first = "May 1, 2025" if weekly else day(today - timedelta(3), "en")
+    assert f"Shown from {first} to {day(today, 'en')}" in page
+    report = html.unescape(signed_in.get(f"{home}/report.html", headers={"Accept-Language": "en"}).text)
+    assert f"Responses per {unit}" in report
+    assert ("A week is from Monday to Sunday" in report) == weekly
     targets = {row["stratum"]: row for row in read_rows(signed_in, f"{home}/targets.csv")}
     assert (targets["North"]["responses"], targets["North"]["target"]) == ("120", "300")
     for name, shapes in (("days", len(rows)), ("targets", 1)):

@@ -62,7 +62,7 @@ def test_the_page_and_the_files_tell_it(database_url: str, signed_in: FlaskClien
     page = html.unescape(signed_in.get(f"{home}/results", headers={"Accept-Language": "en"}).text)
     said = re.search(r'<p id="versions-copied">(.*?)</p>', page, re.DOTALL)
     assert said is not None
-    assert re.search(r"version 1: 2\d to 3\d; version 2: 5\d to 6\d\.", said[1])
+    assert re.search(r"version 1: 2\d to 3\d; version 2: 5\d to 6\d\. Of 100", said[1])
     assert re.search(r"Of 100, “Yes” is true of 2\d to 3\d more in version 2 than in version 1\.", said[1])
     drawn = ElementTree.fromstring(signed_in.get(f"{home}/versions.svg?question=copied").data)  # noqa: S314 - our own
     shapes = [shape.get("class") for shape in drawn.iter() if shape.tag.endswith(("circle", "path"))]

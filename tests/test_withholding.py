@@ -1,6 +1,6 @@
 """What is withheld stays withheld: no sum or difference of what is shown tells of fewer than the minimum."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from datetime import date, timedelta
 from itertools import chain, combinations, pairwise
 
@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from server.collect.told_groups import left_out
-from server.reports.day_counts import periods
+from server.reports.day_counts import MOST_DAYS, Period, find_timeline, periods
 from server.reports.withholding import ResponseGroup, find_withheld
 
 SIZES = st.sampled_from([0, 0, 1, 2, 5, 9, 10, 11, 14, 20, 50])
@@ -117,6 +117,44 @@ def test_days_are_taken_together_until_there_are_enough(days: list[int], minimum
     for period in found:
         inside = [n for day, n in counted.items() if period.first <= day <= period.last]
         assert sum(inside) == period.n
+
+
+@given(days=st.lists(SIZES, max_size=100), minimum=st.sampled_from([1, 3, 10]), first=st.integers(0, 6))
+def test_weeks_are_sums_of_what_is_told_by_day(days: list[int], minimum: int, first: int) -> None:
+    """So no difference of the two tells of fewer than the minimum."""
+    start = FIRST + timedelta(days=first)
+    told = periods({start + timedelta(days=number): n for number, n in enumerate(days)}, minimum)
+
+    timeline = find_timeline(told)
+
+    assert timeline.weekly or timeline.periods == told
+    if timeline.weekly:
+        assert (told[-1].last - told[0].first).days >= MOST_DAYS
+        assert find_split(timeline.periods, told) == []
+        assert sum(week.n for week in timeline.periods) == sum(day.n for day in told)
+        for week in timeline.periods:
+            assert (week.first.weekday(), week.last.weekday(), week.days % 7) == (0, 6, 0)
+        assert all(one.last < other.first for one, other in pairwise(timeline.periods))
+
+
+def find_split(weeks: Sequence[Period], told: Sequence[Period]) -> list[Period]:
+    """The weeks whose number is not that of the days told that end in them."""
+    return [
+        week for week in weeks if week.n != sum(day.n for day in told if week.first <= day.last <= week.last)
+    ]
+
+
+def test_weeks_that_split_days_told_together_would_be_found() -> None:
+    """A twin that counts each day in its own week: of Sunday and Monday together, it tells them apart."""
+    sunday = date(2026, 3, 1)
+    days = {sunday: 4, sunday + timedelta(1): 7, sunday + timedelta(MOST_DAYS): 20}
+    told = periods(days, 10)
+    assert [(week.first, week.n) for week in find_timeline(told).periods] == [
+        (sunday - timedelta(6), 11),
+        (sunday + timedelta(MOST_DAYS - 6), 20),
+    ]
+    twin = [Period(sunday - timedelta(6), sunday, 4), Period(sunday + timedelta(1), sunday + timedelta(7), 7)]
+    assert find_split(twin, told) == twin
 
 
 def test_days_with_enough_stand_alone() -> None:

@@ -30,7 +30,7 @@ __all__ = [
     "count_shown",
     "count_shown_by_day",
     "count_told",
-    "count_told_of",
+    "count_told_by_day_of",
     "read_for_release",
     "read_shown",
     "read_shown_by_mode",
@@ -166,13 +166,17 @@ def count_told(session: Session, survey: Survey) -> dict[Key, int]:
     return {key: sizes[key] for key in find_told(sizes, survey).keys}
 
 
-def count_told_of(session: Session, surveys: Sequence[Survey]) -> dict[int, int]:
-    """How many responses the results of each of several surveys are about, by its id."""
-    sizes = batches.count_sealed_of(session, surveys)
-    return {
-        survey.id: sum(sizes[survey.id][key] for key in find_told(sizes[survey.id], survey).keys)
-        for survey in surveys
-    }
+def count_told_by_day_of(
+    session: Session, surveys: Sequence[Survey]
+) -> dict[int, dict[Key, Mapping[date, int]]]:
+    """The same of several surveys, by their ids; of each version and stratum by the day from which they are shown."""
+    found = batches.count_sealed_by_day_of(session, surveys)
+    told: dict[int, dict[Key, Mapping[date, int]]] = {}
+    for survey in surveys:
+        days = found[survey.id]
+        sizes = {key: sum(own.values()) for key, own in days.items()}
+        told[survey.id] = {key: days[key] for key in find_told(sizes, survey).keys}
+    return told
 
 
 def _read_told(session: Session, survey: Survey) -> Collected:

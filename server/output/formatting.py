@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, date, datetime
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from functools import lru_cache
-from typing import TypeVar
 from zoneinfo import ZoneInfo
 
 from babel.dates import format_date, format_time, get_datetime_format
@@ -15,15 +14,18 @@ from babel.numbers import format_decimal, parse_pattern
 
 from server.output.languages import RESPONDENT_LANGUAGES
 
-Text = TypeVar("Text", bound=str)
 _HUNDREDTH, _FOURTH = Decimal("0.01"), Decimal("0.0001")
 _NEAR = 1e-8
 """Shares that are nearer to each other are the same: computing them is not more exact, nor are chances, in 2**-32."""
 _LONGEST_RATIO = 1e9
 _SOUNDS_I = re.compile("[ií]|h[ií](?![aeáé])", re.IGNORECASE)
 _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
-_APART = re.compile(r"(?<=\d) (?=%)|(?<=±) (?=\d)| (?== \d)|(?<==) (?=\d)")
-_BEFORE_UNIT = re.compile(r"(±\s[\d.,]+) (?=\w)")
+_UNBROKEN = "\N{NO-BREAK SPACE}"
+_FIELD = r"%\(\w+\)[sd]"
+"""A number that is put into a message."""
+_BEFORE_PERCENT = re.compile(" (?=%%)")
+_AFTER_SIGN = re.compile(rf"± ({_FIELD}|\d+) (?=\w)|± (?={_FIELD}|\d)")
+_OF_HUNDRED = re.compile(rf"{_FIELD} (?:\w{{1,4}} ){{1,2}}100\b")
 # Parsed once: a page of results shows a thousand numbers.
 _TENTHS, _WHOLE, _UNGROUPED = (parse_pattern(pattern) for pattern in ("#,##0.0", "#,##0", "0"))
 
@@ -154,7 +156,7 @@ def scientific(value: float | Decimal, locale: str) -> str:
 def _in_powers_of_ten(value: float | Decimal, locale: str) -> str:
     digits, _, power = f"{value:.3e}".partition("e")
     shown = f"{number(float(digits), locale)} × {power_of_ten(int(power))}"
-    return shown.replace(" ", "\N{NO-BREAK SPACE}")
+    return shown.replace(" ", _UNBROKEN)
 
 
 def power_of_ten(power: int) -> str:
@@ -186,13 +188,19 @@ def epsilon(value: float, locale: str) -> str:
 def p_value(value: float, locale: str) -> str:
     """A p value with its letter, unbroken: "p = 0.231", or "p < 0.001"."""
     sign = "<" if value < 0.001 else "="
-    return f"p {sign} {format_decimal(max(value, 0.001), '0.000', locale)}".replace(" ", "\N{NO-BREAK SPACE}")
+    return f"p {sign} {format_decimal(max(value, 0.001), '0.000', locale)}".replace(" ", _UNBROKEN)
 
 
-def keep_together(text: Text) -> Text:
-    """No line ends between a number and its sign or unit: "± 5 points", "78.8 %", "γ = 0.1"; markup stays markup."""
-    joined = _BEFORE_UNIT.sub("\\1\N{NO-BREAK SPACE}", _APART.sub("\N{NO-BREAK SPACE}", str(text)))
-    return type(text)(joined)
+@lru_cache(maxsize=1 << 14)  # more than the catalogues have
+def bind_units(message: str) -> str:
+    """A message without a line's end between a number and its sign, its unit or the hundred that it is of.
+
+    "%(share)s %%", "± %(points)s points", "%(share)s of 100". Whatever pages and documents say goes through here, where
+    it is translated, before it is filled in.
+    """
+    for together in (_BEFORE_PERCENT, _AFTER_SIGN, _OF_HUNDRED):
+        message = together.sub(lambda found: found[0].replace(" ", _UNBROKEN), message)
+    return message
 
 
 def day(value: date, locale: str) -> str:
@@ -248,8 +256,6 @@ def filters(locale: Callable[[], str]) -> dict[str, Callable[..., str]]:
         moment,
     )
     return {
-        keep_together.__name__: keep_together,
-    } | {
         function.__name__: lambda value, *more, function=function: function(value, locale(), *more)
         for function in functions
     }

@@ -21,8 +21,9 @@ from server.reports.findings import interpret_question
 from server.reports.forest import Forest, figures, forest
 from server.reports.leading_findings import lead_with
 from server.reports.ledger_files import public_csv, public_json
+from server.reports.listed_progress import follow_surveys
 from server.reports.microdata import LABELLED, write_ddi, write_labelled, write_microdata
-from server.reports.pictures import RatioChart, bars, find_highest, ratio_chart
+from server.reports.pictures import RatioChart, bars, draw_spark, ratio_chart
 from server.reports.population_weights import Weighting
 from server.reports.public_page import write_public_page
 from server.reports.public_source import Published, read_published

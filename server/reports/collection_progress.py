@@ -1,10 +1,11 @@
 """How collecting goes: the responses of each stratum that are shown, against its part of what is planned."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass
 
 import numpy as np
 
+from server.collect.waves import places_of
 from server.reports.report import Report
 from server.study.strata import Node, walk
 
@@ -81,10 +82,19 @@ def follow_strata(report: Report, planned: int | None) -> CollectionProgress | N
     sizes: list[int] = np.sum([wave.sizes for wave in report.waves], axis=0).tolist()
     nodes, cut = _choose(report.nodes)
     part = _part_of_each(report.nodes, planned)
-    strata = [_follow(report, node, sizes, part) for node in nodes]
+    by_stratum = dict(zip(places_of(report.nodes), sizes, strict=True))
+    strata = [_follow(node, by_stratum, report.hidden, part) for node in nodes]
     if sizes[0]:
         strata.append(StratumProgress("", "", 1, sizes[0] if report.shows(None) else None, None))
     return CollectionProgress(tuple(strata), cut)
+
+
+def follow_upper(
+    nodes: tuple[Node, ...], sizes: Mapping[int | None, int], hidden: Set[object], planned: int | None
+) -> tuple[StratumProgress, ...]:
+    """The strata right under the survey, where `sizes` has the responses of each stratum, and `hidden` are withheld."""
+    part = _part_of_each(nodes, planned)
+    return tuple(_follow(node, sizes, hidden, part) for node in nodes)
 
 
 def _choose(nodes: tuple[Node, ...]) -> tuple[list[Node], bool]:
@@ -110,8 +120,10 @@ def _populations(nodes: tuple[Node, ...]) -> Iterator[int]:
     return (node.population for node in nodes if node.population is not None)
 
 
-def _follow(report: Report, node: Node, sizes: list[int], part: float | None) -> StratumProgress:
-    shown = report.shows(node.stratum.id)
-    n = sum(sizes[report.tree.place[inside.stratum.id]] for inside in walk([node]))
+def _follow(
+    node: Node, sizes: Mapping[int | None, int], hidden: Set[object], part: float | None
+) -> StratumProgress:
+    n = sum(sizes.get(inside.stratum.id, 0) for inside in walk([node]))
     target = None if part is None or node.population is None else round(part * node.population)
+    shown = node.stratum.id not in hidden
     return StratumProgress(node.path, node.stratum.name, node.depth, n if shown else None, target)

@@ -1,10 +1,13 @@
-"""Responses per day, days with few of them taken together."""
+"""Responses per day, days with few of them taken together; by weeks where there are many days."""
 
-from collections.abc import Mapping, Set
-from dataclasses import dataclass
-from datetime import date
+from collections.abc import Mapping, Sequence, Set
+from dataclasses import dataclass, replace
+from datetime import date, timedelta
 
 from server.collect.response_counts import Key
+
+MOST_DAYS = 56
+"""From the first day with responses to the last, as far as a figure has a bar for each."""
 
 
 @dataclass(frozen=True)
@@ -51,3 +54,54 @@ def periods(days: Mapping[date, int], minimum: int) -> tuple[Period, ...]:
             return (Period(start, last, waiting),) if waiting >= minimum else ()
         found[-1] = Period(found[-1].first, last, found[-1].n + waiting)
     return tuple(found)
+
+
+@dataclass(frozen=True)
+class Timeline:
+    """What a figure over days draws.
+
+    Attributes
+    ----------
+    periods : tuple of Period
+        Days, or weeks from Monday to Sunday; or several of them taken together.
+    weekly : bool
+        Whether they are weeks.
+    """
+
+    periods: tuple[Period, ...]
+    weekly: bool
+
+    @property
+    def highest(self) -> float:
+        """Responses of the day, or week, with the most; on average in those that are taken together."""
+        return max(period.n / period.days for period in self.periods) * (7 if self.weekly else 1)
+
+
+def find_timeline(days: Sequence[Period]) -> Timeline:
+    """Day by day, or week by week where that would be too many bars."""
+    weeks = _sum_weeks(days) if days and Period(days[0].first, days[-1].last, 0).days > MOST_DAYS else ()
+    return Timeline(weeks, weekly=True) if len(weeks) > 1 else Timeline(tuple(days), weekly=False)
+
+
+def _sum_weeks(days: Sequence[Period]) -> tuple[Period, ...]:
+    """Weeks of ISO 8601 with the responses of each.
+
+    Days that were taken together count in the week of the last of them: a week is a sum of what is told by day, and
+    no difference of the two tells of a few.
+    """
+    weeks: list[Period] = []
+    for period in days:
+        last = date.fromordinal(min(_find_monday(period.last).toordinal() + 6, date.max.toordinal()))
+        if weeks and weeks[-1].last == last:
+            weeks[-1] = replace(weeks[-1], n=weeks[-1].n + period.n)
+        else:
+            first = _find_monday(period.first)
+            if weeks:  # the week before has ended where it counts the days that end in it
+                first = max(first, weeks[-1].last + timedelta(1))
+            weeks.append(Period(first, last, period.n))
+    return tuple(weeks)
+
+
+def _find_monday(day: date) -> date:
+    """Of the week that a day is in."""
+    return day - timedelta(day.weekday())

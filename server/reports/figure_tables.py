@@ -87,9 +87,11 @@ def comparison_csv(report: Report, compared: Compared) -> str:
 
 
 def days_csv(report: Report) -> str:
-    """Responses per day, or in days taken together."""
-    rows: list[Sequence[object]] = [("survey", "first_day", "last_day", "responses")]
-    rows += [(report.slug, period.first, period.last, period.n) for period in report.days]
+    """Responses per day or, as the figure has them, per week; or in several taken together."""
+    timeline = report.timeline
+    unit = "week" if timeline.weekly else "day"
+    rows: list[Sequence[object]] = [("survey", "unit", "first_day", "last_day", "responses")]
+    rows += [(report.slug, unit, period.first, period.last, period.n) for period in timeline.periods]
     return csv_text(rows)
 
 

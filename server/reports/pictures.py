@@ -23,7 +23,7 @@ def bars(periods: Sequence[Period]) -> list[PeriodBar]:
     """One for each period; the tallest reaches the top."""
     first = periods[0].first
     days = (periods[-1].last - first).days + 1
-    most = find_highest(periods)
+    most = max(period.n / period.days for period in periods)
     return [
         PeriodBar(
             round(100 * (period.first - first).days / days, 3),
@@ -34,9 +34,11 @@ def bars(periods: Sequence[Period]) -> list[PeriodBar]:
     ]
 
 
-def find_highest(periods: Sequence[Period]) -> float:
-    """Responses per day of the tallest bar."""
-    return max(period.n / period.days for period in periods)
+def draw_spark(periods: Sequence[Period]) -> str:
+    """The same bars as one path in a drawing of 100 by 100, for a list where each survey has one."""
+    return "".join(
+        f"M{bar.start:g} 100V{100 - bar.height:g}h{bar.width:g}V100z" for bar in bars(periods) if bar.height
+    )
 
 
 @dataclass(frozen=True)

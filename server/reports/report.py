@@ -14,7 +14,7 @@ from server.reports.admission import Admission
 from server.reports.chosen_together import ChosenTogether
 from server.reports.collection_modes import CollectionModes
 from server.reports.crossing import Crossed, cross_questions
-from server.reports.day_counts import Period
+from server.reports.day_counts import Period, Timeline, find_timeline
 from server.reports.estimate_values import QuestionReport, compute_limits
 from server.reports.forged_moves import has_open_link
 from server.reports.population_weights import Weighting
@@ -149,6 +149,11 @@ class Report:
     def versions(self) -> tuple[int, ...]:
         """The numbers of the versions whose responses are pooled, the newest first; the newest where there are none."""
         return tuple(wave.number for wave in self.waves if wave.n) or (self.version_number,)
+
+    @property
+    def timeline(self) -> Timeline:
+        """What is drawn of the days: each, or week by week where they are many."""
+        return find_timeline(self.days)
 
     @cached_property
     def asked(self) -> VersionDesigns:

@@ -13,6 +13,7 @@ from jinja2.runtime import Context
 from markupsafe import Markup
 
 from server.output.digits import fill_message, write_digits
+from server.output.formatting import bind_units
 from server.output.languages import (
     DEFAULT_LANGUAGE,
     Language,
@@ -92,6 +93,7 @@ def _follow(write: Callable[..., str]) -> Callable[..., str]:
 
 
 def _fill(context: Context, text: str, values: dict[str, Any]) -> str:
+    text = bind_units(text)
     if system := find_digits():
         text, values = fill_message(text, values, system)
     return (Markup(text) if context.eval_ctx.autoescape else text) % values  # noqa: S704 - a text of ours

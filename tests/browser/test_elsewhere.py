@@ -5,7 +5,7 @@ import os
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from tests.browser.axe_inspector import NARROW, Inspector
 from tests.browser.conftest import Opener
@@ -77,6 +77,17 @@ def test_files_stay_chosen_through_a_refusal_a_report_and_a_download(
     assert json.loads(Path(download.value.path()).read_text("utf-8"))["n"] == 400
     expect(page.locator("#explanation")).to_be_visible()
     assert chosen(page) == [1, 1]
+
+    page.clock.install()
+    held: list[Route] = []
+    page.route("**/manage/elsewhere", lambda route: held.append(route))
+    press_on(page, desk.button("Show the report"), "Enter")
+    page.clock.run_for(3_000)
+    expect(page.get_by_role("status")).to_contain_text(
+        desk.say("{seconds} seconds so far.").replace("{seconds}", "3")
+    )
+    held[0].continue_()
+    expect(page.get_by_role("status")).to_have_text(desk.say("The report is below."))
 
 
 def test_without_scripts_the_same_form_shows_and_downloads(

@@ -173,7 +173,7 @@ def test_a_copied_sentence_says_how_sure_it_is(open_page: Opener, served: factor
         ),
     ):
         page.goto(f"{home}/{address}")
-        sentence = page.locator(".found").first.inner_text()
+        sentence = " ".join(page.locator(".found").first.inner_text().split())
         Desk(page).button("Copy the sentence").first.click()
         expect(Desk(page).button("Copied")).to_be_visible()
         copied = " ".join(page.evaluate("navigator.clipboard.readText()").split())

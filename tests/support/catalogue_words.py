@@ -185,7 +185,7 @@ def missing_on(pages: list[str]) -> list[str]:
         sorted({message for html in pages for text in shown_on(html) for message in _divide(text)[1]})
     )
 
-    # Once filled in, a number may be kept on a line with its unit (`keep_together`).
+    # Once filled in, a number may be kept on a line with its unit (`bind_units`).
     joined = f"{joined}\0{joined.replace(chr(0xA0), ' ')}"
 
     # What is filled in may be a message itself.

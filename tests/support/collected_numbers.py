@@ -28,9 +28,21 @@ def read_rows(page: str) -> dict[Path, tuple[int | None, str]]:
     return rows
 
 
+def find_listed(page: str, slug: str) -> str:
+    """The entry of a survey in their list."""
+    (entry,) = (each for each in page.split("<li>") if f'/manage/surveys/{slug}"' in each)
+    return entry
+
+
+def read_listed_strata(page: str, slug: str) -> tuple[int, int, int] | None:
+    """How many strata have reached their target, of how many, and how many are withheld; None where it is not told."""
+    target = re.search(r"at their target: (\d+) of (\d+)(?:; withheld: (\d+))?<", find_listed(page, slug))
+    return None if target is None else (int(target[1]), int(target[2]), int(target[3] or 0))
+
+
 def read_listed(page: str, slug: str) -> tuple[int, str]:
     """What the list of surveys tells of one: how many responses are shown, and in which words."""
-    (entry,) = (each for each in page.split("<li>") if f'/manage/surveys/{slug}"' in each)
+    entry = find_listed(page, slug)
     found = re.search(r'class="fine collected">(.*?)</span>', entry, re.DOTALL)
     assert found, entry
     said = " ".join(re.sub(r"<[^>]*>", " ", found[1]).split())

@@ -37,6 +37,7 @@ def walk_collecting(owner: "Reader", database: str) -> None:
         if sizes.get(north) == 20:
             factories.settle(database, survey.slug, cap=50)
             owner.get(f"/manage/surveys/{survey.slug}/results")
+            factories.close(database, survey.slug)  # the list has strata that are withheld
         if sizes == {north: 30, south: 10}:  # behind their targets, each
             factories.plant(database, survey.slug, f"{north}, 3000\n{south}, 1000")
             factories.settle(database, survey.slug, cap=900)
@@ -69,6 +70,8 @@ def walk_figures(owner: "Reader", database: str) -> None:
     for kind in kinds:
         for ending in ("svg", "png", "csv"):
             owner.get(f"{home}/{kind}.{ending}{asked}")
+    factories.store(database, later, [([1, 1], 200), ([0, 0], 150)], "", date(2026, 8, 1))
+    owner.get(f"{home}/results?open=days")  # by weeks
     long = factories.publish(database, ask(0.25, "abcdefghi"))
     for version in (long, factories.publish(database, ask(0.2, "abcdefghi"), long.slug)):
         factories.store(database, version, [([1] * 9, 200), ([0] * 9, 150)])

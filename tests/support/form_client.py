@@ -17,11 +17,24 @@ Field = tuple[str, Any]
 Control = tuple[str, str, str, str]
 
 
+class ReadPage(TestResponse):
+    """An answer whose `text`, if it is a page, is as somebody reads it: a space is a space, wherever lines may end."""
+
+    @property
+    def text(self) -> str:
+        read = super().text
+        return read.replace("\N{NO-BREAK SPACE}", " ") if self.mimetype == "text/html" else read
+
+
 class Browser(FlaskClient):
     """Sends a form whose fields a test names, or one without fields, as the site's pages make it.
 
     What a test has written out itself, JSON and bytes, goes as it is.
     """
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.response_wrapper = type("ReadAnswer", (ReadPage, self.response_wrapper), {})
 
     def open(self, *args: Any, **kwargs: Any) -> TestResponse:
         data = kwargs.get("data")

@@ -1,5 +1,6 @@
 """Figures of a public report in frames of other sites, and its picture for social networks."""
 
+import gzip
 import struct
 
 import pytest
@@ -61,7 +62,9 @@ def test_only_a_figure_may_be_framed(app: Flask, report: str) -> None:
 
 
 def test_the_page_offers_each_figure_where_it_is(app: Flask, report: str) -> None:
-    page = app.test_client().get(f"{report}?lang=es").text
+    answer = app.test_client().get(f"{report}?lang=es", headers={"Accept-Encoding": "br, gzip"})
+    assert answer.headers["Content-Encoding"] == "gzip"
+    page = gzip.decompress(answer.data).decode()
     assert f"http://localhost{report}/figure/2-q1?lang=es" in page
     assert f'<meta property="og:image" content="http://localhost{report}/card.png">' in page
 

@@ -82,25 +82,10 @@ def read_removals(session: Session, survey: Survey) -> dict[Key, Counter[bytes]]
 
 def count_sealed(session: Session, survey: Survey) -> dict[Key, int]:
     """How many responses the batches of each version and stratum hold."""
-    return count_sealed_of(session, [survey])[survey.id]
-
-
-def count_sealed_of(session: Session, surveys: Sequence[Survey]) -> dict[int, dict[Key, int]]:
-    """The same of several surveys, by their ids, in one question to the database for every hundred of them."""
-    ids = [survey.id for survey in surveys]
-    found: dict[int, dict[Key, int]] = {survey_id: {} for survey_id in ids}
-    for first in range(0, len(ids), _TOGETHER):
-        query = sa.union_all(*map(_select_sizes, ids[first : first + _TOGETHER]))
-        for survey_id, version_id, stratum, n in session.connection().execute(query):
-            found[survey_id][version_id, stratum] = int(n)
-    return found
-
-
-def _select_sizes(survey_id: int) -> sa.Select[Any]:
-    place = cells_of(survey_id).c.version_id, cells_of(survey_id).c.stratum_id
-    total = sa.func.sum(batches_of(survey_id).c.n)
-    chosen = sa.select(sa.literal_column(str(int(survey_id))), *place, total)
-    return chosen.select_from(with_batches(survey_id)).group_by(*place)
+    cells = cells_of(survey.id).c
+    place = cells.version_id, cells.stratum_id
+    query = sa.select(*place, sa.func.sum(batches_of(survey.id).c.n)).select_from(with_batches(survey.id))
+    return _sums(session, query.group_by(*place))
 
 
 def count_waiting(session: Session, survey: Survey) -> dict[Key, int]:
@@ -114,14 +99,21 @@ def count_waiting(session: Session, survey: Survey) -> dict[Key, int]:
 
 def count_sealed_by_day(session: Session, survey: Survey) -> dict[Key, dict[date, int]]:
     """How many responses of each version and stratum are shown from which day (UTC) on."""
-    cells = cells_of(survey.id).c
-    query = sa.select(cells.version_id, cells.stratum_id, batches_of(survey.id).c.days)
-    found: dict[Key, dict[date, int]] = {}
-    rows = session.connection().execute(query.select_from(with_batches(survey.id)))
-    for version_id, stratum, days in rows:
-        total = found.setdefault((version_id, stratum), {})
-        for day, number in decode_days(days).items():
-            total[day] = total.get(day, 0) + number
+    return count_sealed_by_day_of(session, [survey])[survey.id]
+
+
+def count_sealed_by_day_of(
+    session: Session, surveys: Sequence[Survey]
+) -> dict[int, dict[Key, dict[date, int]]]:
+    """The same of several surveys, by their ids, in one question to the database for every hundred of them."""
+    ids = [survey.id for survey in surveys]
+    found: dict[int, dict[Key, dict[date, int]]] = {survey_id: {} for survey_id in ids}
+    for first in range(0, len(ids), _TOGETHER):
+        query = sa.union_all(*map(_select_days, ids[first : first + _TOGETHER]))
+        for survey_id, version_id, stratum, days in session.connection().execute(query):
+            total = found[survey_id].setdefault((version_id, stratum), {})
+            for day, number in decode_days(days).items():
+                total[day] = total.get(day, 0) + number
     return found
 
 
@@ -150,6 +142,14 @@ def count_sealed_by_mode(session: Session, survey: Survey) -> dict[tuple[Key, Mo
     query = sa.select(*place, sa.func.sum(batches_of(survey.id).c.n)).select_from(with_batches(survey.id))
     found = session.connection().execute(query.group_by(*place))
     return {((version, stratum), Mode(mode)): int(n) for version, stratum, mode, n in found}
+
+
+def _select_days(survey_id: int) -> sa.Select[Any]:
+    """Of a survey, by its id, version and stratum."""
+    cells, batches = cells_of(survey_id).c, batches_of(survey_id).c
+    number: sa.ColumnElement[int] = sa.literal_column(str(int(survey_id)))
+    chosen = sa.select(number, cells.version_id, cells.stratum_id, batches.days)
+    return chosen.select_from(with_batches(survey_id))
 
 
 def _sums(session: Session, query: sa.Executable) -> dict[Key, int]:

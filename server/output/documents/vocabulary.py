@@ -10,6 +10,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from server.config import ROOT, TRANSLATIONS
 from server.output import formatting
 from server.output.digits import fill_message, write_digits
+from server.output.formatting import bind_units
 
 
 class Words:
@@ -78,6 +79,7 @@ class Words:
         return formatting.moment(value, self.locale)
 
     def _fill(self, message: str, values: dict[str, object]) -> str:
+        message = bind_units(message)
         if self.digits:
             message, values = fill_message(message, values, self.digits)
         return _unbroken(message % values)
@@ -104,7 +106,11 @@ def environment_of(locale: str) -> Environment:
         lstrip_blocks=True,
     )
     translations = Translations.load(TRANSLATIONS, [locale])
-    environment.install_gettext_translations(translations, newstyle=True)  # type: ignore[attr-defined]
+    environment.install_gettext_callables(  # type: ignore[attr-defined]
+        lambda message: bind_units(translations.ugettext(message)),
+        lambda *message: bind_units(translations.ungettext(*message)),
+        newstyle=True,
+    )
     environment.filters.update(formatting.filters(_constant(locale)))
     return environment
 

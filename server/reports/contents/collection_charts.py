@@ -5,23 +5,29 @@ from server.output.charts import DayBar, PlottedEstimate
 from server.output.documents import Chart
 from server.reports.collection_progress import CollectionProgress, StratumProgress
 from server.reports.contents.estimate_sections import percent_label
-from server.reports.day_counts import Period
-from server.reports.pictures import bars, find_highest
+from server.reports.day_counts import Period, Timeline
+from server.reports.pictures import bars
 from server.reports.report import Report
 from server.reports.report_words import ReportWords
 
 
 def draw_days(words: ReportWords, report: Report) -> Chart:
     """Bars whose area is their number; of two periods or more."""
-    periods = report.days
-    caption = words.gettext("Responses per day")
+    timeline = report.timeline
+    periods = timeline.periods
+    caption = name_timeline(words, timeline)
     drawn = [
         DayBar(bar.start, bar.width, bar.height, f"{span(words, period)}: {words.integer(period.n)}")
         for bar, period in zip(bars(periods), periods, strict=True)
     ]
-    most = words.integer(round(find_highest(periods)))
+    most = words.integer(round(timeline.highest))
     made = charts.bars(caption, drawn, words.day(periods[0].first), words.day(periods[-1].last), most)
     return Chart(made.svg, caption, made.alternative)
+
+
+def name_timeline(words: ReportWords, timeline: Timeline) -> str:
+    """What its bars are."""
+    return words.gettext("Responses per week") if timeline.weekly else words.gettext("Responses per day")
 
 
 def span(words: ReportWords, period: Period) -> str:

@@ -6,7 +6,7 @@ from server.output import charts
 from server.output.charts import PlottedGroup
 from server.output.documents import Block, Cell, Chart, Paragraph, Plot, Section, Table, Text
 from server.reports.contents import cell_texts
-from server.reports.contents.collection_charts import draw_days, span
+from server.reports.contents.collection_charts import draw_days, name_timeline, span
 from server.reports.contents.estimate_sections import (
     MOST_DRAWN,
     PERCENT,
@@ -24,12 +24,18 @@ from server.reports.stratum_estimates import StratumReport
 
 
 def days(words: ReportWords, report: Report) -> Iterator[Block]:
-    """Responses per day, days with few of them together."""
-    if len(report.days) < 2:
+    """Responses per day, days with few of them together; per week where there are many days."""
+    timeline = report.timeline
+    periods = timeline.periods
+    if len(periods) < 2:
         return
     _ = words.gettext
-    periods = report.days
+    weeks = _(
+        "A week is from Monday to Sunday; the first and the last one may not be whole. Days that are taken together "
+        "count in the week in which the last of them is."
+    )
     notes = (
+        *((weeks,) if timeline.weekly else ()),
         _(
             "Days with fewer than %(minimum)s responses are taken together with others.",
             minimum=words.integer(report.minimum),
@@ -43,8 +49,8 @@ def days(words: ReportWords, report: Report) -> Iterator[Block]:
         (Text(span(words, period)), cell_texts.count(words, period.days), cell_texts.count(words, period.n))
         for period in periods
     )
-    caption = _("Responses per day")
-    yield Table("days", caption, (_("Day"), _("days"), _("responses")), rows, notes)
+    head = _("Week") if timeline.weekly else _("Day")
+    yield Table("days", name_timeline(words, timeline), (head, _("days"), _("responses")), rows, notes)
     yield draw_days(words, report)
 
 

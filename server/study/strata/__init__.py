@@ -32,6 +32,7 @@ from server.study.strata.tree import (
     find_leaf,
     list_leaves,
     tree,
+    trees_of,
     walk,
 )
 from server.study.strata.typed_lines import StratumLine, parse_lines, parse_name, parse_population

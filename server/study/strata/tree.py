@@ -57,20 +57,26 @@ class Node:
 
 def tree(session: Session, survey: Survey) -> tuple[Node, ...]:
     """The strata right under the survey, each with those below it, in the researcher's order."""
-    below: dict[int | None, list[Stratum]] = defaultdict(list)
+    return trees_of(session, [survey])[survey.id]
+
+
+def trees_of(session: Session, surveys: Iterable[Survey]) -> dict[int, tuple[Node, ...]]:
+    """The same of several surveys, by their ids, in one question to the database."""
+    ids = [survey.id for survey in surveys]
+    below: dict[tuple[int, int | None], list[Stratum]] = defaultdict(list)
     rows = session.scalars(
-        sa.select(Stratum).where(Stratum.survey_id == survey.id).order_by(Stratum.position, Stratum.id)
+        sa.select(Stratum).where(Stratum.survey_id.in_(ids)).order_by(Stratum.position, Stratum.id)
     )
     for stratum in rows:
-        below[stratum.parent_id].append(stratum)
+        below[stratum.survey_id, stratum.parent_id].append(stratum)
 
-    def nodes(parent: int | None, above: tuple[str, ...]) -> tuple[Node, ...]:
+    def nodes(survey_id: int, parent: int | None, above: tuple[str, ...]) -> tuple[Node, ...]:
         return tuple(
-            Node(stratum, names := (*above, stratum.name), nodes(stratum.id, names))
-            for stratum in below[parent]
+            Node(stratum, names := (*above, stratum.name), nodes(survey_id, stratum.id, names))
+            for stratum in below[survey_id, parent]
         )
 
-    return nodes(None, ())
+    return {survey_id: nodes(survey_id, None, ()) for survey_id in ids}
 
 
 def walk(nodes: Iterable[Node]) -> Iterator[Node]:

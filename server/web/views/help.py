@@ -1,6 +1,5 @@
 """The guides and manuals of docs/, for whoever wants to read them: nobody signs in, and nothing is remembered."""
 
-import gzip
 from functools import lru_cache
 
 from flask import Blueprint, Response, abort, render_template, request
@@ -10,6 +9,7 @@ from werkzeug.wrappers import Response as BaseResponse
 
 from server.output.languages import LANGUAGES
 from server.web import handbook
+from server.web.compressed_pages import compress, make_compressed
 from server.web.handbook import LONGEST_QUERY, Chapter, find_address, list_words, read_handbook
 
 blueprint = Blueprint("help", __name__, url_prefix="/help")
@@ -96,21 +96,11 @@ def _site(reading: str) -> dict[str, object]:
 
 
 def _keep(page: str) -> BaseResponse:
-    """May be kept, but is asked for again each time: whoever has the newest one gets no second copy.
-
-    Compressed, as it holds no secret and nothing that the request brought along.
-    """
-    if request.accept_encodings.quality("gzip") > 0:
-        response = Response(_compress(page))
-        response.headers["Content-Encoding"] = "gzip"
-    else:
-        response = Response(page)
+    """May be kept, but is asked for again each time: whoever has the newest one gets no second copy."""
+    response = make_compressed(page, _compress)
     response.headers["Cache-Control"] = "no-cache"
-    response.headers.add("Vary", "Accept-Encoding")
     response.add_etag()
     return response.make_conditional(request)
 
 
-@lru_cache(200)
-def _compress(page: str) -> bytes:
-    return gzip.compress(page.encode(), mtime=0)
+_compress = lru_cache(200)(compress)

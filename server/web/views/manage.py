@@ -1,15 +1,15 @@
 """What a researcher does with surveys: list, preview, publish, share, export, close."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import partial
-from typing import Any
 
 from flask import Blueprint, Response, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 from flask_babel import force_locale, gettext
 
-from server.collect import acceptance, batches, response_counts, responses, tidying
+from server import reports
+from server.collect import acceptance, batches, responses, tidying
 from server.inputs import InputError, Problem
 from server.output.languages import LANGUAGES
 from server.people import survey_access
@@ -54,26 +54,19 @@ def surveys_page() -> ResponseReturnValue:
     here, archived = (
         [entry for entry in entries if bool(entry[0].archived_on) is away] for away in (False, True)
     )
+    published = [
+        (survey, find_planned_number(survey, document)) for survey, _, document, _ in here if survey.versions
+    ]
     return render_template(
         "manage/surveys.html",
         entries=here,
         archived=archived,
-        collected=_count_collected([entry[:3] for entry in here if entry[0].versions]),
+        collected=reports.follow_surveys(session(), published),
+        draw_spark=reports.draw_spark,
         untidied=tidying.list_untidied(session()),
         remains=tidying.may_remain(session()),
         said=request.args.get("said", ""),
     )
-
-
-def _count_collected(
-    entries: Sequence[tuple[Survey, Role, Mapping[str, Any]]],
-) -> dict[int, tuple[int, int | None]]:
-    """Of each survey, by its id, the responses that results are about, and how many are wanted."""
-    told = response_counts.count_told_of(session(), [survey for survey, _role, _document in entries])
-    return {
-        survey.id: (told[survey.id], find_planned_number(survey, document))
-        for survey, _role, document in entries
-    }
 
 
 @blueprint.get("/surveys/<slug>")

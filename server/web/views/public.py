@@ -23,6 +23,7 @@ from server.reports.public_page import (
     write_withdrawn_figure,
 )
 from server.store.models import ReportLink
+from server.web.compressed_pages import make_compressed
 from server.web.context import attach_file, public_address, session
 from server.web.download_names import name_of_public_report
 
@@ -51,7 +52,7 @@ def page(slug: str) -> ResponseReturnValue:
                 for entry in _FILES
             ],
         )
-        return Response(text, mimetype="text/html")
+        return make_compressed(text)
 
     return _answer(slug, write)
 

@@ -85,8 +85,8 @@ def _follow(report: Report) -> VersionCourse:
 
 
 def draw_per_day(report: Report, words: ReportWords) -> Chart:
-    """Responses per day, where there is more than one."""
-    if len(report.days) < 2:
+    """Responses per day or week, where there is more than one."""
+    if len(report.timeline.periods) < 2:
         raise refuse(409, "days", N_("must be two at least, to be drawn"))
     return draw_days(words, report)
 

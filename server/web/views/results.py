@@ -87,7 +87,6 @@ def live(survey: Survey) -> ResponseReturnValue:
             interpret_question=reports.interpret_question,
             lead_with=reports.lead_with,
             follow=VersionsChoice(report, anytime).follow,
-            highest=reports.find_highest,
             folds=FoldedParts.choose(),
         )
 
