@@ -6,6 +6,7 @@ import zipfile
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from click.testing import CliRunner, Result
 
@@ -110,6 +111,34 @@ def test_an_odds_ratio_without_an_end_is_told_without_an_error_and_with_the_larg
     (step,) = read(NOWHERE, *files, *by)["explanation"]["predictors"][0]["steps"]
     assert step["average_effect"] > 0.3
     assert step["average_effect_error"] is None
+
+
+def test_many_randomised_answers_explain_one_and_too_many_are_refused(tmp_path: Path) -> None:
+    """Simulated reports of 14 questions: seven have 128 combinations of answers, thirteen 8,192."""
+    names = ["copied", *(f"q{k}" for k in range(13))]
+    rng = np.random.default_rng(9)
+    said = rng.random((3000, 14)) < 0.4
+    said[:, 1] = np.where(rng.random(3000) < 0.9, said[:, 0], said[:, 1])
+    lines = [",".join(names), *(",".join(str(int(report)) for report in row) for row in said)]
+    (tmp_path / "data.csv").write_text("\n".join(lines) + "\n")
+    study = {"format": 1, "survey": {"questions": [factories.question(name) for name in names]}}
+    (tmp_path / "study.json").write_text(json.dumps(study))
+    files = ("analyse", str(tmp_path / "data.csv"), "--study", str(tmp_path / "study.json"))
+
+    def ask(count: int) -> tuple[str, ...]:
+        by = (word for name in names[1 : 1 + count] for word in ("--by", name))
+        return (*files, "--explain", "copied", *by)
+
+    first = read(NOWHERE, *ask(7))["explanation"]["predictors"][0]["steps"][0]
+    assert first["tells"]
+    assert first["coefficient"] > 0
+    refused = run(NOWHERE, *ask(13))
+    assert refused.exit_code == 2, refused.output
+    assert (
+        "by: must be fit for an explanation: predictors must have at most 4,096 combinations"
+        in refused.stderr
+    )
+    assert "they have 8,192" in refused.stderr
 
 
 REFUSED = {

@@ -13,7 +13,7 @@ from server.privacy.estimators.latent_likelihood import (
     find_log_odds,
     turn_to_model,
 )
-from server.privacy.estimators.outcome_levels import find_chances, slope_of_score
+from server.privacy.estimators.outcome_levels import find_chances, find_jacobian, slope_of_score
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,6 +42,8 @@ def average_effect(
     score: Floats,
 ) -> tuple[float, float]:
     """The mean score under the second setting minus that under the first, per unit moved, and its standard error."""
+    if data.combined:
+        return _compare_combined(data, theta, covariance, first, second, score)
     (low, low_slope), (high, high_slope) = (_mean_score(data, theta, each, score) for each in (first, second))
     width = second.numbers[0] - first.numbers[0] if second.moves else 1.0
     slope = (high_slope - low_slope) / width
@@ -70,3 +72,39 @@ def _mean_score(
     own = np.concatenate([moved.sum(axis=1).T @ known, moved.sum(axis=0).T @ dummies], axis=1)
     gradient = np.concatenate([own.ravel(), (towards[:, 1:].T @ data.known).ravel()])
     return float(masses @ rows), turn_to_model(data, theta).T @ gradient
+
+
+def _compare_combined(
+    data: LatentData,
+    theta: Floats,
+    covariance: Floats,
+    first: EffectSetting,
+    second: EffectSetting,
+    score: Floats,
+) -> tuple[float, float]:
+    """The same where chances of combinations follow the slopes: what varies of them beside is added."""
+    curvature = data.search.measured
+    (low, low_pull, low_answers), (high, high_pull, high_answers) = (
+        _mean_combined(data, theta, each, score) for each in (first, second)
+    )
+    width = second.numbers[0] - first.numbers[0] if second.moves else 1.0
+    varied, followed = curvature.follow((high_answers - low_answers) / width)
+    slope = (high_pull - low_pull) / width + followed
+    return (high - low) / width, math.sqrt(max(float(slope @ covariance @ slope) + varied, 0.0))
+
+
+def _mean_combined(
+    data: LatentData, theta: Floats, setting: EffectSetting, score: Floats
+) -> tuple[float, Floats, Floats]:
+    """The mean score, and its gradients by slopes and by the logits of combinations."""
+    tally, chances = data.search.model.tally, data.search.measured.state.chances
+    known = setting.apply(tally.known) if setting.known else tally.known
+    dummies = data.dummies if setting.known else setting.apply(data.dummies)
+    eta = find_log_odds(replace(data, known=known, dummies=dummies), theta)
+    means = find_chances(data.model, eta) @ score
+    joint = (tally.masses / tally.masses.sum())[:, None] * chances
+    moved = joint[:, :, None] * slope_of_score(data.model, eta, score)
+    own = np.concatenate([moved.sum(axis=1).T @ known, moved.sum(axis=0).T @ dummies], axis=1)
+    towards = joint * (means - (chances * means).sum(axis=1, keepdims=True))
+    jacobian = find_jacobian(data.model, theta, data.levels, data.columns)
+    return float((joint * means).sum()), jacobian.T @ own.ravel(), towards.T @ tally.known

@@ -6,15 +6,16 @@ Greenland, S. and Mansournia, M. A. (2015). Penalization, bias reduction, and de
 categorical and survival regressions. *Statistics in Medicine* 34, 3133-3143.
 """
 
+import math
 from collections.abc import Callable
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
+from server.privacy.estimators.combined_search import NO_GAIN, CombinedSearch, Penalty, Summit
 from server.privacy.estimators.latent_likelihood import Floats, Height, LatentData, evaluate_latent
-
-Objective = Callable[[Floats], Height]
 
 RIDGE = 1e-6
 """So slight a pull towards 0 that no digit that is shown changes; where the likelihood rises without end, it ends."""
@@ -23,19 +24,41 @@ _MOST_STEPS = 100
 _NO_GAIN = 1e-14
 
 
+@dataclass(frozen=True, eq=False)
+class CombinedObjective:
+    """The likelihood where there are too many combinations of answers to be written out: it is climbed as a whole."""
+
+    search: CombinedSearch
+    penalty: Penalty
+
+    def climb(self, start: Floats, free: NDArray[np.bool_], below: float = -math.inf) -> Height:
+        """A maximum over the coefficients that are `free`; how it bends is left out, as that takes longer.
+
+        Far below a height the search ends sooner.
+        """
+        return self._describe(self.search.climb(self.penalty, start, free, below=below))
+
+    def bend(self, top: Height) -> Height:
+        """With how it bends."""
+        summit = self.search.climb(self.penalty, top.theta, np.zeros(top.theta.size, dtype=np.bool_), NO_GAIN)
+        information = self.search.measure(summit, self.penalty(top.theta)[2]).information
+        return replace(self._describe(summit), information=information)
+
+    def _describe(self, found: Summit) -> Height:
+        size = found.gradient.size
+        return Height(found.state.slopes, found.value, found.gradient, np.zeros((size, size)))
+
+
+Objective = Callable[[Floats], Height] | CombinedObjective
+
+
 def add_ridge(data: LatentData) -> Objective:
     """The likelihood, all but for rounding."""
 
-    def evaluate(theta: Floats) -> Height:
-        found = evaluate_latent(data, theta)
-        return Height(
-            theta,
-            found.value - RIDGE / 2 * float(theta @ theta),
-            found.gradient - RIDGE * theta,
-            found.information + RIDGE * np.eye(theta.size),
-        )
+    def pull(theta: Floats) -> tuple[float, Floats, Floats]:
+        return -RIDGE / 2 * float(theta @ theta), -RIDGE * theta, np.full(theta.size, RIDGE)
 
-    return evaluate
+    return _add(data, pull)
 
 
 def add_prior(data: LatentData) -> Objective:
@@ -44,21 +67,39 @@ def add_prior(data: LatentData) -> Objective:
     A coefficient is, with 95 % of it, between ln(1/648) and ln(648). So a maximum exists whatever the reports.
     """
 
+    def pull(theta: Floats) -> tuple[float, Floats, Floats]:
+        yes = expit(theta)
+        return float(np.sum(theta / 2 - np.logaddexp(0, theta))), 0.5 - yes, yes * (1 - yes)
+
+    return _add(data, pull)
+
+
+def _add(data: LatentData, penalty: Penalty) -> Objective:
+    if data.combined:
+        return CombinedObjective(data.search, penalty)
+
     def evaluate(theta: Floats) -> Height:
-        found, yes = evaluate_latent(data, theta), expit(theta)
+        found, (value, gradient, bend) = evaluate_latent(data, theta), penalty(theta)
         return Height(
-            theta,
-            found.value + float(np.sum(theta / 2 - np.logaddexp(0, theta))),
-            found.gradient + 0.5 - yes,
-            found.information + np.diag(yes * (1 - yes)),
+            theta, found.value + value, found.gradient + gradient, found.information + np.diag(bend)
         )
 
     return evaluate
 
 
-def climb(objective: Objective, start: Floats, free: NDArray[np.bool_] | None = None) -> Height:
-    """A maximum, from `start`, over the coefficients that are `free` (all): steps upwards, whatever the curvature."""
+def climb(
+    objective: Objective,
+    start: Floats,
+    free: NDArray[np.bool_] | None = None,
+    below: float = -math.inf,
+) -> Height:
+    """A maximum, from `start`, over the coefficients that are `free` (all): steps upwards, whatever the curvature.
+
+    It need not be as exact where it is far below `below`, if there are many combinations.
+    """
     moving = np.ones(start.size, dtype=np.bool_) if free is None else free
+    if isinstance(objective, CombinedObjective):
+        return objective.climb(start, moving, below)
     here = objective(start)
     for _ in range(_MOST_STEPS):
         values, vectors = np.linalg.eigh(here.information[np.ix_(moving, moving)])
@@ -78,3 +119,8 @@ def climb(objective: Objective, start: Floats, free: NDArray[np.bool_] | None = 
             return here
         here = following
     return here
+
+
+def bend(objective: Objective, top: Height) -> Height:
+    """A maximum with minus its second derivatives, where climbing left them out."""
+    return objective.bend(top) if isinstance(objective, CombinedObjective) else top

@@ -16,6 +16,7 @@ Lumley, T. and Scott, A. (2014). Tests for regression models fitted to survey da
 
 import math
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -24,9 +25,10 @@ from numpy.typing import NDArray
 
 from server.privacy._checks import probability
 from server.privacy.estimators.average_effects import EffectSetting, average_effect
-from server.privacy.estimators.climbing import Objective, add_prior, add_ridge, climb
+from server.privacy.estimators.climbing import Objective, add_prior, add_ridge, bend, climb
 from server.privacy.estimators.coefficient_spread import CoefficientSpread, measure_spread
 from server.privacy.estimators.explained_effects import ExplainedEffect, Explanation
+from server.privacy.estimators.explanation_limits import refuse_repeated, refuse_too_many
 from server.privacy.estimators.latent_likelihood import Floats, Height, LatentData, find_log_odds
 from server.privacy.estimators.open_profiles import OpenProfile
 from server.privacy.estimators.parallel_slopes import compare_slopes
@@ -35,14 +37,15 @@ from server.privacy.estimators.regression import LikelihoodRatioTest
 from server.privacy.estimators.sampled_rows import RowSample
 from server.privacy.estimators.starting import find_start
 
-MOST_COMBINATIONS = 64
-"""Of the true answers to all predictors that were randomised."""
-MOST_PARAMETERS = 80
 TELLING = 100.0
 """An interval that holds 1 tells something if its upper limit is at most so many times its lower one."""
 _PRECISE = 0.1
 """A standard error, of log odds, up to which plus and minus are as good as the profile."""
 _FARTHEST_ODDS, _FLATTEST = 12.0, 0.01
+
+
+class _NoEndError(Exception):
+    """The responses alone leave a coefficient without an end."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,36 +79,28 @@ def explain(
         clusters or rows were drawn.
     """
     probability("confidence", confidence, open_interval=True)
-    if len(data.dummies) > MOST_COMBINATIONS or data.parameters > MOST_PARAMETERS:
-        raise ValueError(
-            f"predictors must have at most {MOST_COMBINATIONS} combinations of randomised answers and "
-            f"{MOST_PARAMETERS} coefficients in all; they have {len(data.dummies)} and {data.parameters}"
-        )
+    refuse_too_many(data, sample)
     # Column by column: each is multiplied by numbers of rows many times, and read from one end to the other.
     data = replace(data, known=np.asfortranarray(data.known), outcome=np.asfortranarray(data.outcome))
-    _refuse_repeated(data)
+    refuse_repeated(data)
     plain = add_ridge(data)
     start = find_start(data)
-    top = climb(plain, start)
+    top = bend(plain, climb(plain, start))
     if _is_finite(data, top):
-        found = _Fit(data, add_ridge, predictors, confidence, sample).explain(top)
-        if all(math.isfinite(end) for own in found.effects for one in own for end in one.interval):
-            return found
+        with suppress(_NoEndError):
+            found = _Fit(data, add_ridge, predictors, confidence, sample).explain(top)
+            if all(math.isfinite(end) for own in found.effects for one in own for end in one.interval):
+                return found
     weak = climb(add_prior(data), start)
     fit = _Fit(data, add_prior, predictors, confidence, sample, OpenProfile(plain, (top.theta, weak.theta)))
     return replace(fit.explain(weak), prior=True)
 
 
-def _refuse_repeated(data: LatentData) -> None:
-    lengths = np.sqrt(data.counts @ data.known**2)
-    alike = (data.known * data.counts[:, None]).T @ data.known / np.outer(lengths, lengths)
-    if not lengths.all() or float(np.linalg.eigvalsh(alike)[0]) < 1e-10:
-        raise ValueError("predictors must not repeat each other, nor be the same for everybody")
-
-
 def _is_finite(data: LatentData, top: Height) -> bool:
     """Whether the likelihood has a maximum that is not at the end of the ridge."""
     steep = float(np.linalg.eigvalsh(top.information)[0]) > _FLATTEST
+    if data.combined:
+        data = replace(data, known=data.search.model.tally.known)
     return steep and float(np.abs(find_log_odds(data, top.theta)).max()) < _FARTHEST_ODDS
 
 
@@ -130,6 +125,7 @@ class _Fit:
         raise ValueError("the likelihood of these reports has too many maxima; leave predictors out")
 
     def _explain_at(self, top: Height) -> Explanation:
+        top = bend(self.add(self.data), top)
         spread = measure_spread(self.data, self.add, top, self.confidence, self.sample)
         effects = tuple(
             tuple(self._measure(top, spread, predictor, number) for number in range(len(predictor.columns)))
@@ -188,8 +184,12 @@ class _Fit:
         if is_higher(far, top):
             raise HigherError(far.theta)
         if math.sqrt(max(2 * (top.value - far.value), 0.0)) < lost:
-            return math.copysign(math.inf, step)
-        return find_limit(objective, top, place, step, lost)
+            end = math.copysign(math.inf, step)
+        else:
+            end = find_limit(objective, top, place, step, lost)
+        if math.isinf(end) and self.data.combined:  # seconds of work for what is done again with a prior
+            raise _NoEndError
+        return end
 
     def _compare_steps(self, top: Height) -> LikelihoodRatioTest | None:
         """Where the reports alone have a maximum; with a prior too, the test is at that one."""

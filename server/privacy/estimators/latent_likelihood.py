@@ -19,11 +19,15 @@ misclassification: a review. *International Statistical Review* 70, 269-288.
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import softmax
 
+from server.privacy.estimators.combined_likelihood import CombinedModel
+from server.privacy.estimators.combined_search import CombinedSearch
+from server.privacy.estimators.combined_tally import make_tally
 from server.privacy.estimators.outcome_levels import (
     OutcomeModel,
     add_curvature,
@@ -36,6 +40,8 @@ from server.privacy.estimators.regression_data import blocks
 from server.privacy.estimators.two_level_likelihood import evaluate_two_levels
 
 Floats = NDArray[np.float64]
+MOST_WRITTEN_OUT, MOST_TOGETHER = 64, 80
+"""Combinations of answers, and coefficients in all, up to which every combination of every row is written out."""
 
 
 def do_nothing() -> None:
@@ -55,13 +61,16 @@ class LatentData:
     outcome : ndarray, shape (n, J)
         The chance of the outcome's report under each true level: of no and of yes, or of more.
     others : ndarray, shape (n, K)
-        The chance of the other reports under each combination of the answers z; ones, K = 1, without any.
+        The chance of the other reports under each combination of the answers z; ones, K = 1, without any. Empty,
+        shape (n, 0), where these are `combined`, and `parts` are there.
     dummies : ndarray, shape (K, q)
         What each combination adds to the log odds: 0 or 1 for each answer but the first of each question.
     on_step : callable
         Called before the likelihood of each block of rows is computed; what it raises ends the work.
     model : {"cumulative", "multinomial"}
         Whether the levels stand in an order.
+    parts : tuple of ndarray, each of shape (n, Kk)
+        The chance of each other report alone under each answer; their products are `others`.
     """
 
     counts: Floats
@@ -71,6 +80,7 @@ class LatentData:
     dummies: Floats
     on_step: Callable[[], None] = do_nothing
     model: OutcomeModel = "cumulative"
+    parts: tuple[Floats, ...] = ()
 
     @property
     def levels(self) -> int:
@@ -88,9 +98,23 @@ class LatentData:
         return count_outcome_parameters(self.model, self.levels, self.columns)
 
     @property
+    def combined(self) -> bool:
+        """Whether there are too many combinations to be written out: they follow the slopes then."""
+        together = self.slopes + (len(self.dummies) - 1) * self.known.shape[1]
+        return len(self.dummies) > MOST_WRITTEN_OUT or together > MOST_TOGETHER
+
+    @property
     def parameters(self) -> int:
-        """Number of all coefficients."""
+        """Number of all coefficients that a search moves."""
+        if self.combined:
+            return self.slopes
         return int(self.slopes + (len(self.dummies) - 1) * self.known.shape[1])
+
+    @cached_property
+    def search(self) -> CombinedSearch:
+        """The way to the top where there are too many combinations; it remembers where it was."""
+        tally = make_tally(self.counts, self.known, self.outcome, self.parts or (self.others,))
+        return CombinedSearch(CombinedModel(tally, self.dummies, self.levels, self.model, self.on_step))
 
 
 @dataclass(frozen=True, eq=False)

@@ -21,8 +21,8 @@ from server.privacy.estimators.sampled_rows import RowSample
 
 
 def compare_slopes(data: LatentData, theta: Floats, sample: RowSample | None) -> LikelihoodRatioTest | None:
-    """Of a cumulative model at its maximum; None where there is one step, or the rows tell too little for a test."""
-    if data.model != "cumulative" or data.levels == 2 or data.columns == 1:
+    """Of a cumulative model at its maximum; None where there is one step, or many combinations, or too little told."""
+    if data.model != "cumulative" or data.levels == 2 or data.columns == 1 or data.combined:
         return None
     parts = [evaluate_open(data, theta, block, scores=False) for block in blocks(len(data.counts))]
     gradient = np.sum([part.gradient for part in parts], axis=0)

@@ -75,7 +75,7 @@ def look_farthest(objective: Objective, near: Height, place: int, step: float) -
     balanced = alone.copy()
     balanced[0] -= at
     starts = (alone, balanced)
-    return max((climb(objective, start, free) for start in starts), key=lambda found: found.value)
+    return max((climb(objective, start, free, near.value) for start in starts), key=lambda found: found.value)
 
 
 def find_limit(

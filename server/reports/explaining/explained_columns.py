@@ -1,5 +1,6 @@
 """All rows of an explanation as data of a likelihood, or of normal equations, and where predictors stand in them."""
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import product
@@ -10,7 +11,8 @@ from numpy.typing import NDArray
 from server.inputs import N_, refuse
 from server.privacy.estimators.average_effects import EffectSetting
 from server.privacy.estimators.explaining import Predictor
-from server.privacy.estimators.latent_likelihood import LatentData
+from server.privacy.estimators.explanation_limits import refuse_combinations
+from server.privacy.estimators.latent_likelihood import MOST_WRITTEN_OUT, LatentData
 from server.privacy.estimators.number_explaining import NumberData
 from server.privacy.estimators.outcome_levels import OutcomeModel
 from server.privacy.estimators.sampled_rows import RowSample
@@ -177,15 +179,18 @@ class ExplainedColumns:
         )
 
     def make_likelihood(self, on_step: Callable[[], None]) -> LatentData:
-        """Of every combination of answers to predictors, the last varying fastest."""
+        """Of every combination of answers to predictors, the last varying fastest; a ValueError of too many."""
+        count = math.prod(len(column.levels) for column in self._coins)
+        refuse_combinations(count)
         combinations = list(product(*(range(len(column.levels)) for column in self._coins)))
         dummies = np.array(
             [[float(found[k] == level) for k, level in self._marks] for found in combinations],
             dtype=np.float64,
         ).reshape(len(combinations), len(self._marks))
-        others = combine_chances(self._seen[1:], len(self._counts))
+        parts, rows = tuple(self._seen[1:]), len(self._counts)
+        others = combine_chances(parts, rows) if count <= MOST_WRITTEN_OUT else np.zeros((rows, 0))
         model: OutcomeModel = "multinomial" if self._model == "multinomial" else "cumulative"
-        return LatentData(self._counts, self._table, self._seen[0], others, dummies, on_step, model)
+        return LatentData(self._counts, self._table, self._seen[0], others, dummies, on_step, model, parts)
 
     def make_equations(self) -> NumberData:
         """Of a number."""
