@@ -1,18 +1,17 @@
 // The way through a survey: introduction, one entry a screen, delivery.
 // Answers and coins live in the closure of begin() only, and are dropped when Send is pressed.
 
-import { greet, review } from './delivery.js';
 import { answersOf, kinds, loadSurvey, rowsOf, statedBy, way } from './design.js';
 import { askOne, copy, groupLabels, labelGroups, labelOf, languageOf, make, own, quote, show, toys, translate } from './page.js';
 import { drawCoins, randomId, randomize } from './randomize.js';
-import { rewordInPlace } from './rewording.js';
-import { drop, spentBefore, writeBody } from './submit.js';
+import { drop, recall, spentBefore, writeBody } from './submit.js';
 
 const page = document.querySelector('main').dataset;
 const preview = 'preview' in page;
 // By the texts that the page holds for a script, what it must have brought: without it answers would go another way than is said.
 const BRINGS = { invitation: 'admit', ticketed: 'buy', completion: 'takeCompletionKey', consent: 'agree', age: 'agree', 'tablet-hand-over': 'handOver' };
 const apart = preview || 'tablet' in page; // the history has no steps of it, and this device no notes
+let sending = null; // a promise of what sends
 
 start().catch((error) => {
   refuse(error.check ?? 'unknown');
@@ -26,10 +25,30 @@ async function start() {
   else if (!globalThis.crypto?.getRandomValues || !crypto.subtle) refuse('coins');
   else if (Object.entries(BRINGS).some(([texts, part]) => document.getElementById(texts) && !way[part])) refuse('scripts');
   else if (way.handOver) begin(await way.handOver(survey));
-  else if (!greet(page)) {
+  else {
+    const left = !apart && Object.keys(recall(page)).length > 0;
+    if (left) await loadSending();
+    if (left && way.greet(page)) return;
     begin(await survey);
+    await loadSending();
     way.keepPage?.();
   }
+}
+
+/** What sends comes once the first screen is there, and before any entry is: by everybody, so that it tells nothing. */
+function loadSending() {
+  sending ??= new Promise((resolve) => {
+    if (way.review) {
+      resolve();
+      return;
+    }
+    const files = copy('what-sends');
+    const script = files.querySelector('script');
+    script.addEventListener('load', () => (way.review ? resolve() : refuse('scripts')));
+    script.addEventListener('error', () => refuse('scripts'));
+    document.head.append(files);
+  });
+  return sending;
 }
 
 function refuse(check) {
@@ -61,10 +80,17 @@ function begin({ title, introduction, language, translations, questions: entries
   if (history.state?.screen) history.go(-history.state.screen);
   else if (!apart) history.replaceState({ screen }, '');
   if (!way.preview?.(entries, (place) => (answers ? open(place) : location.reload()))) showIntroduction({ focus: false });
-  rewordInPlace(() => answers, () => {
-    quote(document.querySelector('#title'), title);
-    open(screen);
-  });
+  document.addEventListener('click', async (event) => {
+    const link = event.target.closest?.('.languages a');
+    if (!link || !answers) return;
+    event.preventDefault();
+    event.stopPropagation();
+    await loadSending();
+    way.reword(link.href, () => answers, () => {
+      quote(document.querySelector('#title'), title);
+      open(screen);
+    });
+  }, true);
   if (document.getElementById('throws')) {
     // By everybody, so that it tells nothing, and once the first screen is there.
     const files = copy('throws');
@@ -97,7 +123,7 @@ function begin({ title, introduction, language, translations, questions: entries
 
   /** The browser's Back and Forward may lead off the way. */
   function arrive(place) {
-    const wanted = Math.min(nearest(place, place < screen ? -1 : 1), firstOpen());
+    const wanted = way.review ? Math.min(nearest(place, place < screen ? -1 : 1), firstOpen()) : 0;
     if (wanted === place) open(place);
     else history.go(wanted - place);
   }
@@ -154,15 +180,17 @@ function begin({ title, introduction, language, translations, questions: entries
     });
     way.agree?.(part, asks);
     way.admit?.(part);
-    find('.primary').addEventListener('click', () => {
+    find('.primary').addEventListener('click', async () => {
       byHand ??= Boolean(document.querySelector('#by-hand input')?.checked);
-      go(1);
+      if (!way.review) await loadSending();
+      if (answers && !screen) go(1);
     });
     find('.aside').addEventListener('click', async () => {
       forget();
       if (!apart) drop(page);
       way.dropClaim?.();
       way.dropTicket?.();
+      if ('offline' in page) await loadSending(); // what an earlier visit has kept goes as well
       await way.dropPage?.();
       show(copy('declined'));
     });
@@ -207,7 +235,7 @@ function begin({ title, introduction, language, translations, questions: entries
       ? asked.map((question) => answersOf(question).indexOf(answers.get(question.name)))
       : rows.map((row, byte) => randomize(0, coins[byte], [row]));
     const body = way.sign(writeBody(id, page.version, reports, rows.map((row) => row.length - 1)));
-    review(page, body, { asked, screen: byHand ? 'review-by-hand' : 'review', onBack: () => go(-1), onLeave: forget });
+    way.review(page, body, { asked, screen: byHand ? 'review-by-hand' : 'review', onBack: () => go(-1), onLeave: forget });
   }
 
   /** Once Send is pressed only the body exists: no second attempt meets a second coin. */

@@ -14,7 +14,7 @@ const forgets = (page) => 'preview' in page || 'tablet' in page;
 const remembered = (page) => (forgets(page) ? {} : recall(page));
 
 /** Shows what an earlier visit left here, if it did; what waits is sent. */
-export function greet(page) {
+way.greet = (page) => {
   const { sent } = remembered(page);
   if (sent) {
     way.dropPage?.(); // of a visit that was cut off
@@ -22,11 +22,11 @@ export function greet(page) {
     way.showCode?.(part);
     show(part, { focus: false });
   }
-  return Boolean(sent) || resume(page);
-}
+  return Boolean(sent) || way.resume(page);
+};
 
 /** Sends what an earlier visit left to be sent, or shows what its review has shown. */
-export function resume(page) {
+way.resume = (page) => {
   const { pending, shown, to } = remembered(page);
   if (pending) deliver(page, pending, { to, waiting: true, now: true });
   else if (shown) {
@@ -35,24 +35,24 @@ export function resume(page) {
     else deliver(page, way.sign(shown), { screen: 'reviewed' });
   }
   return Boolean(pending ?? shown);
-}
+};
 
 /** Shows what can be sent, and keeps it: loaded again, the page flips no second coin. Another one may have been quicker. */
-export function review(page, body, options) {
+way.review = (page, body, options) => {
   const { id } = JSON.parse(body);
   const held = remembered(page);
   if (held.sent || held.pending || (reviewed ? held.id !== id : held.id)) {
     options.onLeave();
-    if (!greet(page)) show(copy('erased'));
+    if (!way.greet(page)) show(copy('erased'));
   } else {
     reviewed = !forgets(page) && markShown(page, body);
     if (reviewed) way.keepClaim?.(id);
     deliver(page, body, options);
   }
-}
+};
 
 /** Shows `body`, sends it when asked, or `now`, until it has arrived, and hands over the receipt. */
-export function deliver(page, body, { to = page.responses, waiting = false, now = false, screen = 'review', asked = [], onBack, onLeave } = {}) {
+function deliver(page, body, { to = page.responses, waiting = false, now = false, screen = 'review', asked = [], onBack, onLeave } = {}) {
   const { id, reports, invitation, ticket } = JSON.parse(body);
   const first = () => copy(waiting ? 'waiting' : screen, { keeps: reviewed || 'preview' in page ? 'yes' : 'no' }, 'keeps');
   const form = make('form', { class: 'screen' }, first(), copy('sending', { n: reports.length, by: to === page.responses ? 'this' : 'other' }, 'by'));
@@ -181,7 +181,7 @@ export function deliver(page, body, { to = page.responses, waiting = false, now 
 
   function yieldTo() {
     // Erased here, this page shows so already.
-    if (form.isConnected && !greet(page)) show(copy('erased'));
+    if (form.isConnected && !way.greet(page)) show(copy('erased'));
   }
 
   function fail(error) {
@@ -192,7 +192,7 @@ export function deliver(page, body, { to = page.responses, waiting = false, now 
     else if (field === 'invitation' && refused === 410) deliver(page, withoutCode(body), { to, waiting: true, now: true, asked });
     else if (shut && kept && markShown(page, body)) {
       // Stored nowhere: it may go by another link, maybe by this page's own.
-      if (to !== page.responses || 'shut' in page) resume(page);
+      if (to !== page.responses || 'shut' in page) way.resume(page);
       else location.reload();
     } else {
       // Stored nowhere, so it is not kept here.
@@ -203,6 +203,8 @@ export function deliver(page, body, { to = page.responses, waiting = false, now 
     }
   }
 }
+
+way.deliver = deliver;
 
 /** Every question with what its reports stand for. */
 function say(asked, reports) {

@@ -2,7 +2,6 @@
 // It leaves this device in the body only. The address keeps it, for a page that is loaded again, until that has arrived.
 
 import { codeOf, grouped, normalised, withCode } from './codes.js';
-import { deliver } from './delivery.js';
 import { way } from './design.js';
 import { copy } from './page.js';
 import { post } from './submit.js';
@@ -144,7 +143,7 @@ way.readmit = (error, body, asked) => {
         return;
       }
     }
-    deliver(document.querySelector('main').dataset, way.buy ? way.sign(body) : withCode(body, other), { waiting: true, asked });
+    way.deliver(document.querySelector('main').dataset, way.buy ? way.sign(body) : withCode(body, other), { waiting: true, asked });
     document.querySelector('h1').focus();
   });
   return part;

@@ -1,8 +1,7 @@
 // A survey that takes no answers now: what an earlier visit left on this device is sent all the same, to learn what became
 // of it. It may have arrived before, be refused for good, or have to wait. The code of what has arrived is still shown.
 
-import { resume } from './delivery.js';
 import { way } from './design.js';
 
 const main = document.querySelector('main');
-if (!resume(main.dataset)) way.showCode?.(main);
+if (!way.resume(main.dataset)) way.showCode?.(main);

@@ -50,9 +50,10 @@ async function keep() {
   await cache.put(page.definition, survey);
   const parts = [document, ...Array.from(document.querySelectorAll('template'), ({ content }) => content)];
   const files = parts.flatMap((part) => Array.from(part.querySelectorAll('[integrity]'), ({ src, href, integrity }) => [src ?? href, integrity]));
-  const loaded = await Promise.all(files.map(([file, integrity]) => fetch(file, { integrity, signal: ends.signal })));
+  const once = [...new Map(files)];
+  const loaded = await Promise.all(once.map(([file, integrity]) => fetch(file, { integrity, signal: ends.signal })));
   // In the order of the page, not in that of arrival.
-  for (const [place, [file]] of files.entries()) await cache.put(file, loaded[place]);
+  for (const [place, [file]] of once.entries()) await cache.put(file, loaded[place]);
   const policy = globalThis.trustedTypes?.createPolicy('offline-worker', { createScriptURL: () => page.offline });
   await navigator.serviceWorker.register(policy?.createScriptURL('') ?? page.offline, { scope });
   ends.signal.throwIfAborted();

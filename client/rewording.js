@@ -1,29 +1,25 @@
 // Another language in the middle of a survey: the page's own texts change where they stand. Answers and coins stay as they are,
 // and the one request that it takes is the same whatever they are.
 
+import { way } from './design.js';
+
 const PATIENCE = 10000; // ms
 
-/** Changes the language in place while `isBegun`, and draws the screen again. */
-export function rewordInPlace(isBegun, redraw) {
-  document.addEventListener('click', async (event) => {
-    const link = event.target.closest?.('.languages a');
-    if (!link || !isBegun()) return;
-    event.preventDefault();
-    event.stopPropagation();
-    const page = await fetchPage(link.href);
-    if (!isBegun()) return; // sent meanwhile: the last screens stay in the language they are in
-    if (page && fits(page)) {
-      const entered = readInputs();
-      take(page);
-      history.replaceState(history.state, '', new URL(link.href).search + location.hash);
-      redraw();
-      enter(entered);
-    } else {
-      const languages = document.querySelector('.languages');
-      languages.querySelector('[role="status"]').textContent = languages.dataset.failed;
-    }
-  }, true);
-}
+/** Changes the language in place while `isBegun`, to that of the page at `address`, and draws the screen again. */
+way.reword = async (address, isBegun, redraw) => {
+  const page = await fetchPage(address);
+  if (!isBegun()) return; // sent meanwhile: the last screens stay in the language they are in
+  if (page && fits(page)) {
+    const entered = readInputs();
+    take(page);
+    history.replaceState(history.state, '', new URL(address).search + location.hash);
+    redraw();
+    enter(entered);
+  } else {
+    const languages = document.querySelector('.languages');
+    languages.querySelector('[role="status"]').textContent = languages.dataset.failed;
+  }
+};
 
 /** A page of this site as a document in which no script runs; null where it did not come. Trusted Types leave this way open. */
 function fetchPage(address) {

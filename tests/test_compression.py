@@ -6,10 +6,13 @@ import re
 import pytest
 from flask.testing import FlaskClient
 
+from server.output.languages import RESPONDENT_LANGUAGES
 from tests.support import every_kind, factories
 
 MOST_BYTES = 50_000
 """Of a first load, in all (experience.md, Respondent 9)."""
+MOST_BEFORE_START = 30_000
+"""Until *Start* can be pressed: what stands in the page's head, the page and the definition."""
 
 GZIP = {"Accept-Encoding": "gzip, deflate"}
 
@@ -19,7 +22,7 @@ def loaded(client: FlaskClient, slug: str, **headers: str) -> dict[str, bytes]:
     page = client.get(f"/s/{slug}").get_data(as_text=True)
     page = re.sub(r'<template id="spelling">.*?</template>', "", page, flags=re.DOTALL)
     paths = re.findall(r'(?:src|href)="(/client/[^"]+)"', page)
-    assert len(paths) == 8  # an icon, two style sheets, joined modules, and what plays once it is asked for
+    assert len(paths) == 9  # an icon, style sheets, joined modules, and what plays once it is asked for
     return {
         path: client.get(path, headers=headers).get_data()
         for path in {f"/s/{slug}", f"/s/{slug}/survey.json", *paths}
@@ -39,6 +42,30 @@ def test_a_first_load_is_small_on_the_wire(client: FlaskClient, database_url: st
     total = sum(map(len, packed.values()))
     print(f"\nFirst load: {total:,} bytes compressed, {sum(map(len, plain.values())):,} otherwise")
     assert total < MOST_BYTES
+
+
+@pytest.mark.parametrize("whole", [False, True], ids=["yes/no", "agreed, checked, offline"])
+def test_little_is_loaded_until_start_can_be_pressed(
+    client: FlaskClient, database_url: str, whole: bool
+) -> None:
+    document = factories.definition()
+    if whole:
+        check = {"name": "understood", "kind": "check", "text": "Who can tell?", "correct": "nobody"}
+        choices = [{"name": name, "text": name.title()} for name in ("nobody", "everybody")]
+        document["questions"].insert(0, {**check, "options": choices, "feedback": "It passed a **coin**."})
+        document |= {"consent": "I know **what** this is for.", "least_age": 18}
+    slug = factories.publish(database_url, document).slug
+    factories.settle(database_url, slug, offline=whole)
+    for language in RESPONDENT_LANGUAGES:
+        asked = {**GZIP, "Accept-Language": language}
+        page = gzip.decompress(client.get(f"/s/{slug}", headers=asked).get_data()).decode()
+        head, rest = page.split("</head>")
+        assert f'<html lang="{language}"' in head
+        assert ("respondent_kinds.js" in head) == ('data-offline="' in rest) == whole
+        paths = [f"/s/{slug}", f"/s/{slug}/survey.json", *re.findall(r'(?:src|href)="(/client/[^"]+)"', head)]
+        total = sum(len(client.get(path, headers=asked).get_data()) for path in paths)
+        print(f"\nUntil Start, {language}: {total:,} bytes compressed, {len(paths)} files")
+        assert total <= MOST_BEFORE_START, language
 
 
 def test_the_same_page_is_the_same_bytes(client: FlaskClient, database_url: str) -> None:

@@ -12,7 +12,7 @@ from server.study.by_hand import arrives_as_answer, plan_by_hand
 from server.study.kinds import KINDS
 from server.study.kinds.designing import DEVICES
 
-BASE = ("randomize.js", "design.js", "submit.js", "digits.js", "page.js", "delivery.js")
+BASE = ("randomize.js", "design.js", "submit.js", "digits.js", "page.js")
 
 # Each module with what asks for it beside kinds of questions, which name theirs; dependencies first.
 EXTRAS: tuple[tuple[str, set[str]], ...] = (
@@ -41,6 +41,7 @@ EXTRAS: tuple[tuple[str, set[str]], ...] = (
 )
 JOINED: Mapping[str, tuple[str, ...]] = {
     "respondent.js": BASE,
+    "respondent_sending.js": ("delivery.js", "offline.js", "rewording.js"),
     "respondent_kinds.js": (
         "routing.js",
         "consent.js",
@@ -51,17 +52,17 @@ JOINED: Mapping[str, tuple[str, ...]] = {
         "ticks.js",
         "numbers.js",
         "field.js",
-        "offline.js",
     ),
     "respondent_admission.js": ("preview.js", "codes.js", "invitation.js", "work.js"),
     "respondent_tickets.js": ("blinding.js", "ticket.js", "completion.js"),
     "respondent_tablet.js": ("slots.js", "pin.js", "tablet_record.js", "tablet_outbox.js", "tablet.js"),
-    "respondent_way.js": ("rewording.js", "answer.js", "how.js", "late.js"),
+    "respondent_way.js": ("answer.js",),
+    "respondent_aside.js": ("how.js", "late.js"),
 }
 """The files that pages of respondents load (`server.web.joined_modules`) with their modules, dependencies first.
 
 What most surveys need beside the base stands in one file, what few need in others: a browser asks for six at once, and
-each more costs a poor network a way there and back.
+each more costs a poor network a way there and back. What nobody needs before *Start* comes later (`later_files`).
 """
 LATER = ("coin.js", "throws.js")
 """Modules that such a page loads when they are asked for, or once its first screen is there."""
@@ -103,15 +104,22 @@ class PageParts:
         """The page's scripts, dependencies first."""
         return (
             *BASE,
+            "delivery.js",
             *(module for module, asked_by in EXTRAS if self.names & {module, *asked_by}),
             "rewording.js",
             "answer.js",
         )
 
     @property
+    def later_files(self) -> tuple[str, ...]:
+        """The files that come once the first screen is there; none where that may be any, or takes part in sending."""
+        return () if self.names & {"preview", "tablet"} else ("respondent_sending.js",)
+
+    @property
     def explaining_modules(self) -> tuple[str, ...]:
         """The scripts of the page that explains: what words the survey's numbers."""
         others = {
+            "delivery.js",
             "preview.js",
             "consent.js",
             "codes.js",
@@ -137,7 +145,12 @@ class PageParts:
             "completion.js": {"completions"},
             "work.js": {"work"},
         }
-        return (*BASE, *(module for module, names in asked.items() if names & self.names), "late.js")
+        return (
+            *BASE,
+            "delivery.js",
+            *(module for module, names in asked.items() if names & self.names),
+            "late.js",
+        )
 
     @property
     def templates(self) -> tuple[str, ...]:

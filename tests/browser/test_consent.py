@@ -1,8 +1,9 @@
 """Nobody starts without having had all of the introduction: what is folded, or lies below Start, must be ticked."""
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Route, expect
 
+from server.web.joined_modules import find_file
 from tests.browser.axe_inspector import Inspector
 from tests.browser.conftest import Opener
 from tests.browser.site_users import DESK, PHONE, Respondent, press_on
@@ -16,6 +17,16 @@ CONSENT = (
 QUESTION = "Have you ever copied in an exam?"
 FOLDED = f"{WHO}\n\nTaking part is voluntary.\n\n{CONSENT}"
 LONG = " ".join([WHO] * 25)
+BACK_AND_FORWARD = """async () => {
+  const moved = () => new Promise((done) => { addEventListener('popstate', () => done(), { once: true }); });
+  history.pushState({ screen: 1 }, '');
+  for (const by of [-1, 1, 0]) {
+    const there = moved();
+    if (by) history.go(by);
+    await there;
+  }
+}"""
+"""To the place of the first question as the browser's keys lead there; ends once the page has gone back by itself."""
 
 
 def opened(
@@ -94,13 +105,34 @@ def test_what_stands_above_start_as_a_whole_needs_no_tick(
         expect(visit.page.get_by_role("heading", name=QUESTION)).to_be_visible()
 
 
-def test_without_the_script_of_consent_nobody_is_asked_a_question(
-    open_page: Opener, served: factories.Served
+@pytest.mark.parametrize("missing", ["consent.js", "delivery.js"])
+def test_without_a_script_of_consent_or_of_sending_nobody_is_asked_a_question(
+    open_page: Opener, served: factories.Served, missing: str
 ) -> None:
     slug = factories.publish(served.database_url, factories.definition(consent="I agree.")).slug
     page = open_page(**PHONE)
     open_page.watch(page).allow("ERR_FAILED")
-    page.route("**/respondent_kinds.js*", lambda route: route.abort())
+    page.route(f"**/{find_file(missing)}", lambda route: route.abort())
     page.goto(f"/s/{slug}")
     expect(page.get_by_text("Part of this page did not arrive, or this browser is too old")).to_be_visible()
     expect(page.get_by_role("button", name="Start")).to_have_count(0)
+
+
+def test_start_waits_for_what_sends_and_then_leads_one_screen_on(
+    open_page: Opener, served: factories.Served
+) -> None:
+    """It comes after the first screen: nobody is asked what could not be sent."""
+    slug = factories.publish(served.database_url, factories.definition()).slug
+    page = open_page(**PHONE)
+    late: list[Route] = []
+    page.route(f"**/{find_file('delivery.js')}", lambda route: late.append(route))
+    page.goto(f"/s/{slug}", wait_until="commit")
+    start = page.get_by_role("button", name="Start")
+    start.click()
+    start.click()
+    page.evaluate(BACK_AND_FORWARD)
+    expect(start).to_be_visible()
+    assert len(late) == 1
+    late[0].continue_()
+    expect(page.get_by_role("heading", name="Question 1?")).to_be_visible()
+    expect(page.get_by_text("1 of 2")).to_be_visible()

@@ -226,7 +226,12 @@ def rewritten(page: Page, leaks: Sequence[Leak]) -> None:
 
 
 def await_files(page: Page) -> None:
-    """Wait for what everybody loads after the first screen, where own coins are offered."""
+    """Wait for what everybody loads after the first screen: what sends, and own coins where they are offered."""
+    if page.locator("#what-sends").count():
+        page.wait_for_function(
+            "(file) => performance.getEntriesByType('resource').some(({ name }) => name.endsWith(`/${file}`))",
+            arg=find_file("delivery.js"),
+        )
     if page.locator("#throws").count():
         expect(page.locator("#by-hand details")).to_be_attached()
 
