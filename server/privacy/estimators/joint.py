@@ -173,12 +173,16 @@ def exact_limits(
     -------
     ndarray, shape (cells, 2)
     """
+    alike: dict[tuple[bytes, ...], list[int]] = {}
+    for place, (_weight, _reports, used) in enumerate(parts):
+        alike.setdefault(tuple(design.weights.tobytes() for design in used), []).append(place)
     mixtures, inverses = [], []
-    for weight, reports, designs in parts:
+    for places in alike.values():
+        designs = parts[places[0]][2]
         possible = [possible_reports(design) for design in designs]
         chances = [design.matrix[:, sent] for design, sent in zip(designs, possible, strict=True)]
-        seen = reports[np.ix_(*possible)].reshape(1, -1)
-        mixtures.append(Mixture(seen, np.array([weight]), _product(chances)))
+        seen = np.stack([parts[place][1][np.ix_(*possible)].ravel() for place in places])
+        mixtures.append(Mixture(seen, np.array([parts[place][0] for place in places]), _product(chances)))
         inverses.append(
             [left_inverse(design)[:, sent] for design, sent in zip(designs, possible, strict=True)]
         )

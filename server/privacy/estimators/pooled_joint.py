@@ -25,7 +25,7 @@ from server.privacy.estimators.joint import (
     rounding_errors,
 )
 from server.privacy.estimators.parts import part_weights
-from server.privacy.estimators.pooled import pooled_covariance, pooled_intervals
+from server.privacy.estimators.pooled import pooled_intervals
 from server.privacy.estimators.weighted_limits import POOLED_INTERVALS, kind_by_size
 
 
@@ -80,23 +80,22 @@ def estimate_pooled_joint(
     factors = part_weights(weights, sizes, "tallies").tolist()
     some = [each for each in zip(factors, reports, asked, strict=True) if each[0]]
     kind = kind_by_size(interval, min(int(part.sum()) for _, part, _ in some))
-    counting = [
-        (factor, joint_of(part, used, confidence, "wilson" if len(some) > 1 else kind))
-        for factor, part, used in some
-    ]
-    if len(counting) == 1:
-        return replace(counting[0][1], n=sum(sizes))
-    table = np.asarray(sum(factor * one.table for factor, one in counting))
-    used_factors = np.array([factor for factor, _ in counting])
-    covariance = pooled_covariance(used_factors, np.stack([one.covariance for _, one in counting]))
+    if len(some) == 1:
+        return replace(joint_of(*some[0][1:], confidence, kind), n=sum(sizes))
+    tables, limits, covariance = [], [], np.zeros(())
+    for factor, part, used in some:  # of hundreds of strata there is no room for every covariance
+        own = joint_of(part, used, confidence, "wilson")
+        tables.append(own.table)
+        limits.append(own.intervals.reshape(-1, 2))
+        covariance = covariance + factor**2 * own.covariance
+    if not np.isfinite(covariance).all():  # one respondent alone does not tell how much a part varies
+        covariance = np.full(covariance.shape, np.inf)
+    factors_used = np.array([factor for factor, _, _ in some])
+    table = np.tensordot(factors_used, np.stack(tables), axes=1)
     intervals = (
         exact_limits(some, confidence)
         if kind == "exact"
-        else pooled_intervals(
-            used_factors,
-            np.stack([one.table.ravel() for _, one in counting]),
-            np.stack([one.intervals.reshape(-1, 2) for _, one in counting]),
-        )
+        else pooled_intervals(factors_used, np.stack([each.ravel() for each in tables]), np.stack(limits))
     )
     rounding = max(rounding_errors(part) for part in asked)
     return JointEstimate(
