@@ -1,6 +1,6 @@
 """Two questions crossed: the share of every pair of answers, and of an answer in each group of the other question."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
@@ -17,7 +17,7 @@ from server.privacy.estimators import (
 from server.reports.estimate_values import value_range
 from server.reports.forged_moves import measure_joint_move
 from server.reports.joint_counts import JointCounts, count_together, join_parts
-from server.reports.population_weights import StratumCells
+from server.reports.population_weights import StratumCells, Weigh, weigh_nothing
 from server.reports.report_columns import INTERVAL
 from server.study.definitions import Question
 from server.study.kinds import Encoding
@@ -28,12 +28,6 @@ MOST_WHOLE = 12
 """Answers of a question that is crossed by one joint table, and not answer by answer."""
 MOST_JOINT = 1024
 """Pairs of answers that are estimated together."""
-Weigh = Callable[[Sequence[Wave]], StratumCells | None]
-"""How strata count by their populations in what some versions say; None where they do not."""
-
-
-def weigh_nothing(_waves: Sequence[Wave]) -> None:
-    """Every response counts the same."""
 
 
 @dataclass(frozen=True, eq=False)

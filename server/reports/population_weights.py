@@ -4,7 +4,7 @@ The rule is that of `server.study.strata.collapsing`. What a weighted figure cou
 is withheld: withheld strata are used all together, or not at all.
 """
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
@@ -12,6 +12,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from server.collect.waves import Wave
 from server.study.strata import Collapsed, Node, collapse, list_leaves
 
 
@@ -89,6 +90,14 @@ class StratumCells:
             cell_of[[place[stratum] for stratum in own]] = number
         n = int(np.array(sizes)[cell_of < len(ids)].sum())
         return cls(weighed, cell_of, np.array(shares), n)
+
+
+Weigh = Callable[[Sequence[Wave]], StratumCells | None]
+"""How strata count by their populations in what some versions say; None where they do not."""
+
+
+def weigh_nothing(_waves: Sequence[Wave]) -> None:
+    """Every response counts the same."""
 
 
 @dataclass(frozen=True, eq=False)

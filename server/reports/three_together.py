@@ -21,13 +21,11 @@ from server.reports.crossing import (
     MOST_JOINT,
     CrossedSide,
     JointShare,
-    Weigh,
     take_cell,
     take_sides,
-    weigh_nothing,
 )
 from server.reports.joint_counts import JointCounts, JointParts, count_together, join_parts
-from server.reports.population_weights import StratumCells
+from server.reports.population_weights import StratumCells, Weigh, weigh_nothing
 from server.reports.report_columns import INTERVAL
 
 MOST_WITHIN = 64
