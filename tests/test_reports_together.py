@@ -19,6 +19,8 @@ from flask.testing import FlaskClient
 
 from server.cli import main
 from server.inputs.schema import schema
+from server.reports.joint_counts import weigh_some
+from server.reports.population_weights import StratumCells, Weighed, Weighting
 from tests.conftest import NewDatabase
 from tests.support import every_kind, factories
 from tests.support.factories import Published
@@ -389,3 +391,13 @@ def test_the_command_says_where_pairs_have_no_place(database_url: str) -> None:
     many = [part for _ in range(13) for part in ("--together", "q1,q2")]
     done = CliRunner(env={"DATABASE_URL": database_url}).invoke(main, ["report", survey.slug, *many])
     assert "together: must be at most 12; there are 13" in done.output
+
+
+def test_of_so_many_strata_that_a_page_would_wait_nothing_is_weighted() -> None:
+    for strata, comparisons, weighted in ((780, 1, True), (800, 1, False), (180, 4, True), (200, 4, False)):
+        shares = np.full(strata, 1 / strata)
+        cells = StratumCells(
+            Weighed(Weighting.BY_POPULATION, ()), np.arange(strata + 1), shares, 100 * strata
+        )
+        found = weigh_some(lambda _waves, cells=cells: cells, [], 1, comparisons)
+        assert (found is cells) == weighted, (strata, comparisons)

@@ -16,7 +16,7 @@ from server.privacy.estimators import (
 )
 from server.reports.estimate_values import value_range
 from server.reports.forged_moves import measure_joint_move
-from server.reports.joint_counts import JointCounts, count_together, join_parts
+from server.reports.joint_counts import JointCounts, count_together, join_parts, weigh_some
 from server.reports.population_weights import StratumCells, Weigh, weigh_nothing
 from server.reports.report_columns import INTERVAL
 from server.study.definitions import Question
@@ -200,7 +200,9 @@ def cross_questions(
     if waves[0].asked[row].question.encoding.between_ends:
         row, column, chosen = column, row, chosen[::-1]
     first, second = take_sides(waves, (row, column))
-    strata = weigh([one.wave for one in first.asked])
+    pairs, numeric = _list_pairs(first, second, chosen), second.question.encoding.between_ends
+    compared = len(first.question.answers) if numeric else 1
+    strata = weigh_some(weigh, [one.wave for one in first.asked], len(pairs), compared)
     return Crossed(first, second, chosen, confidence, tuple(_tables(first, second, chosen, strata)), strata)
 
 
@@ -232,13 +234,18 @@ def _tables(
     row: CrossedSide, column: CrossedSide, chosen: tuple[int, int], strata: StratumCells | None
 ) -> Iterator[JointCounts]:
     """Of each version the pairs of columns that are looked at, counted in one go."""
-    pairs = [(row.at(chosen[0])[0], column.at(chosen[1])[0])]
-    if _whole(row, column) or column.question.encoding.between_ends:
-        pairs = list(product(range(row.columns), range(column.columns)))
+    pairs = _list_pairs(row, column, chosen)
     if not _too_large(row, column):
         for of_row, of_column in zip(row.asked, column.asked, strict=True):
             both = [of_row.bytes(row.split), of_column.bytes(column.split)]
             yield count_together(of_row.wave, both, pairs, strata)
+
+
+def _list_pairs(row: CrossedSide, column: CrossedSide, chosen: tuple[int, int]) -> list[tuple[int, int]]:
+    """The columns that are looked at together: all, or those of the chosen answers where there are too many."""
+    if _whole(row, column) or column.question.encoding.between_ends:
+        return list(product(range(row.columns), range(column.columns)))
+    return [(row.at(chosen[0])[0], column.at(chosen[1])[0])]
 
 
 def _side(asked: tuple[WaveQuestion, ...]) -> CrossedSide:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from server.collect.tallies import count_cells
 from server.collect.waves import Byte, Wave
 from server.privacy.designs import Design
-from server.reports.population_weights import StratumCells
+from server.reports.population_weights import StratumCells, Weigh
 
 JointCounts = Mapping[tuple[int, ...], tuple[NDArray[np.int64], tuple[Design, ...]]]
 """By the number of a column of each question, the table of counts of their reports, and their designs.
@@ -44,6 +44,19 @@ def count_together(
         chosen: (table, tuple(column.design for column in group))
         for chosen, table, group in zip(wanted, tables, columns, strict=True)
     }
+
+
+_MOST_WORK = 40_000
+_COMPARED = 50
+"""How many times as long two groups take as a table."""
+
+
+def weigh_some(weigh: Weigh, waves: Sequence[Wave], tables: int, compared: int) -> StratumCells | None:
+    """How strata count in so many tables and comparisons of two groups; None too where that would take many seconds."""
+    strata = weigh(waves)
+    if strata is None or len(strata.shares) * (tables + _COMPARED * compared) > _MOST_WORK:
+        return None
+    return strata
 
 
 @dataclass(frozen=True, eq=False)

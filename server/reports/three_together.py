@@ -24,7 +24,7 @@ from server.reports.crossing import (
     take_cell,
     take_sides,
 )
-from server.reports.joint_counts import JointCounts, JointParts, count_together, join_parts
+from server.reports.joint_counts import JointCounts, JointParts, count_together, join_parts, weigh_some
 from server.reports.population_weights import StratumCells, Weigh, weigh_nothing
 from server.reports.report_columns import INTERVAL
 
@@ -163,7 +163,7 @@ def join_three(
 ) -> ThreeTogether:
     """Three different questions of the newest version's, none of which is a number."""
     sides = tuple(take_sides(waves, names))
-    strata = weigh([one.wave for one in sides[0].asked])
+    strata = weigh_some(weigh, [one.wave for one in sides[0].asked], 1, sum(map(_count, sides)))
     tables = () if _is_large(sides) else tuple(_count_each(sides, answers, strata))
     return ThreeTogether(sides, answers, confidence, tables, strata)
 

@@ -22,6 +22,7 @@ from server.privacy.designs import Design
 from server.privacy.estimators.checked_tallies import Tally, checked_joint_parts
 from server.privacy.estimators.exact_ratios import SingleRatio
 from server.privacy.estimators.inverse import left_inverse, possible_reports
+from server.privacy.estimators.joint import list_alike
 from server.privacy.estimators.limits import split_error
 from server.privacy.estimators.parts import Mixture, part_weights
 from server.privacy.estimators.together import Steps, compute, find_root
@@ -158,11 +159,9 @@ def compare_conditional_shares(
     sizes = [int(part.sum()) for part in reports]
     factors = part_weights(weights, sizes, "tallies").tolist()
     some = [each for each in zip(factors, reports, asked, strict=True) if each[0]]
-    alike: dict[tuple[bytes, ...], list[int]] = {}
-    for place, (_factor, _part, used) in enumerate(some):
-        alike.setdefault(tuple(design.weights.tobytes() for design in used), []).append(place)
+    alike = list_alike([used for _factor, _part, used in some])
     groups = [
-        [_GroupPart.of([some[place] for place in own], (row, column, *rest), gave) for own in alike.values()]
+        [_GroupPart.of([some[place] for place in own], (row, column, *rest), gave) for own in alike]
         for gave in (True, False)
     ]
     n = sum(sizes)
