@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from scipy import stats
 
 from tests.test_analyse import analysed, found, question, study
 
@@ -113,6 +114,24 @@ def test_differences_of_groups_are_those_of_the_package(tmp_path: Path) -> None:
     assert report["value"] == pytest.approx(0.083592517502, rel=1e-10)
     # Between these few schools guesses vary by less than coins alone make them, which the package cannot know.
     assert 0.111641220371 < report["standard_error"] < 0.12
+
+
+def test_an_odds_ratio_of_two_groups_is_that_of_the_packages_regression(tmp_path: Path) -> None:
+    """By the delta method, whose error is near that of fits to each replicate; the twin knows no weights."""
+    tables = [{"question": "direct", "by": "sex"}]
+    told = found(tmp_path, describe(**CLUSTERS, replicates=MADE, tables=tables), write_rows())["sampling"]
+    plain = found(tmp_path, describe(clusters=CLUSTERS["clusters"], tables=tables), write_rows())["sampling"]
+
+    (odds,), (twin,) = (each["tables"][0]["lines"][0]["odds_ratios"] for each in (told, plain))
+    assert math.log(odds["value"]) == pytest.approx(1.076956178291, rel=1e-6)
+    assert odds["log_standard_error"] == pytest.approx(0.436967751305, rel=0.05)
+    reach = stats.t.ppf(0.975, odds["degrees_of_freedom"]) * odds["log_standard_error"]
+    assert [math.log(end) for end in odds["interval"]] == pytest.approx(
+        [math.log(odds["value"]) - reach, math.log(odds["value"]) + reach]
+    )
+    assert math.log(twin["value"]) != pytest.approx(1.076956178291, rel=1e-2)
+    done = analysed(tmp_path, describe(**CLUSTERS, replicates=MADE, tables=tables), write_rows())
+    assert f"{odds['value']:.3g}" in done.stdout.partition("odds ratio")[2]
 
 
 def test_a_regression_with_replicate_weights_is_that_of_the_package(tmp_path: Path) -> None:

@@ -1,16 +1,19 @@
 """Explain an answer on the command line: of data from elsewhere, and of a survey, whose small groups stay hidden."""
 
+import csv
 import io
 import json
 import zipfile
 from pathlib import Path
 from typing import Any
 
+import jsonschema
 import numpy as np
 import pytest
 from click.testing import CliRunner, Result
 
 from server.cli import main
+from server.inputs.schema import schema
 from tests.conftest import NewDatabase
 from tests.support import factories
 from tests.support.explainable_survey import collect
@@ -198,3 +201,68 @@ def test_nothing_is_explained_of_fewer_than_the_smallest_group(sqlite: NewDataba
     done = run(url, "estimate", survey.slug, "--explain", "q1", "--by", "q2")
     assert done.exit_code == 2
     assert "9" not in done.stderr
+
+
+def test_strata_count_by_their_populations_as_rows_that_were_drawn_so(
+    new_database: NewDatabase, tmp_path: Path
+) -> None:
+    """The same rows with a weight each, and strata that they were drawn from, are another way to the same numbers."""
+    url, rng = new_database(True), np.random.default_rng(12)
+    questions = [factories.question(name, f"{name}?", 0.4) for name in ("copied", "stole")]
+    survey = factories.publish(url, factories.definition(questions=questions), minimum=20)
+    links = factories.plant(url, survey.slug, "North, 9000\nSouth, 1000")
+    lines, plain = ["copied,stole,weight,region"], ["copied,stole"]
+    for region, size, people, yes in (("North", 300, 9000, (0.3, 0.7)), ("South", 900, 1000, (0.7, 0.3))):
+        stole = rng.random(size) < 0.5
+        copied = rng.random(size) < np.where(stole, yes[1], yes[0])
+        told = [(rng.random(size) < np.where(truth, 0.9, 0.1)).astype(int) for truth in (copied, stole)]
+        rows = np.stack(told, axis=1).tolist()
+        factories.store(url, survey, [(row, 1) for row in rows], links[region])
+        lines += [f"{a},{b},{people / size},{region}" for a, b in rows]
+        plain += [f"{a},{b}" for a, b in rows]
+    factories.store(url, survey, [([1, 0], 60)])  # of no stratum
+    plain += ["1,0"] * 60
+    factories.close(url, survey.slug)
+    by = ("--explain", "copied", "--by", "stole")
+    here = read(url, "estimate", survey.slug, *by)
+    elsewhere = []
+    for name, rows_of, sampling in (
+        ("weighted", lines, {"weights": "weight", "strata": "region"}),
+        ("unweighted", plain, None),
+    ):
+        study = {"format": 1, "survey": {"questions": questions}} | (
+            {"sampling": sampling} if sampling else {}
+        )
+        (tmp_path / f"{name}.json").write_text(json.dumps(study))
+        (tmp_path / f"{name}.csv").write_text("\n".join(rows_of) + "\n")
+        files = ("analyse", str(tmp_path / f"{name}.csv"), "--study", str(tmp_path / f"{name}.json"))
+        elsewhere.append(read(NOWHERE, *files, *by)["explanation"])
+    drawn, alike = elsewhere
+    assert (here["weighting"], here["n"], here["not_used"]) == ("by population", 1200, [])
+    assert (drawn["weighting"], alike["weighting"]) == ("by the weights of the rows", "responses")
+    for own, other in ((here, drawn), (here["unweighted"], alike)):
+        ((found,), (expected,)) = (each["predictors"][0]["steps"] for each in (own, other))
+        for member in ("odds_ratio", "standard_error", "average_effect", "average_effect_error"):
+            assert found[member] == pytest.approx(expected[member], rel=1e-6), member
+        assert found["odds_ratio_interval"] == pytest.approx(expected["odds_ratio_interval"], rel=1e-6)
+        assert own["likelihood_ratio"]["p_value"] == pytest.approx(
+            other["likelihood_ratio"]["p_value"], abs=1e-9
+        )
+    # In the South, which has few people and most responses, they keep apart; in the population they go together.
+    (weighted,), (unweighted,) = (each["predictors"][0]["steps"] for each in (here, here["unweighted"]))
+    assert weighted["odds_ratio_interval"][0] > 1 > unweighted["odds_ratio_interval"][1]
+    printed = run(url, "estimate", survey.slug, *by).stdout
+    assert printed.index("(1200 responses)") < printed.index("Weighted by population: every stratum counts")
+    assert printed.index("Rao and Scott 1984") < printed.index("(1260 responses)")
+    for kind in ("html", "json", "csv"):
+        written = run(url, "report", survey.slug, "--format", kind, *by).stdout
+        if kind == "csv":
+            ours = [row for row in csv.DictReader(io.StringIO(written)) if row["group"] == "explained"]
+            assert [row["weighting"] for row in ours] == ["population"] * 4 + ["responses"] * 4
+            assert float(ours[0]["estimate"]) == weighted["odds_ratio"]
+        elif kind == "json":
+            document = json.loads(written)
+            jsonschema.validate(document, schema("report"))
+            assert document["explanation"] == here
+        else:
+            assert written.count("Rao and Scott") == 1

@@ -86,6 +86,21 @@ def test_weeks_and_their_trend_explain_an_answer(new_database: NewDatabase, clos
     assert any("first shown" in note for note in levels["notes"])
 
 
+def test_weeks_of_strata_with_populations_are_weighted_too(sqlite: NewDatabase) -> None:
+    """Two that answered alike: as large as each other they change nothing, and else they do."""
+    found = []
+    for populations in ((500, 500), (900, 100)):
+        url = sqlite(True)
+        survey = collect_weeks(url, 4, "A, {}\nB, {}".format(*populations))
+        factories.close(url, survey.slug)
+        found.append(read(url, "estimate", survey.slug, "--explain", "q1", "--by", "trend"))
+    for own in found:
+        assert (own["weighting"], own["without_week"], own["n"]) == ("by population", 0, 1200)
+    steps = [own["predictors"][0]["steps"][0] for own in (*found, found[0]["unweighted"])]
+    assert steps[0]["odds_ratio"] == pytest.approx(steps[2]["odds_ratio"], rel=1e-8)
+    assert steps[1]["odds_ratio"] != pytest.approx(steps[2]["odds_ratio"], rel=1e-3)
+
+
 def test_the_page_offers_weeks_and_says_what_the_command_says(
     signed_in: FlaskClient, database_url: str
 ) -> None:

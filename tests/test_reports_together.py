@@ -19,6 +19,8 @@ from flask.testing import FlaskClient
 
 from server.cli import main
 from server.inputs.schema import schema
+from server.reports.joint_counts import weigh_some
+from server.reports.population_weights import StratumCells, Weighed, Weighting
 from tests.conftest import NewDatabase
 from tests.support import every_kind, factories
 from tests.support.factories import Published
@@ -120,6 +122,126 @@ def test_versions_are_weighted_by_their_responses_each_under_its_own_coins(datab
     expected = (solve(GAMMAS, values) + solve(newer, values)) / 2
     assert (found["versions"], found["n"]) == ([2, 1], 2 * sum(values))
     assert [row["estimate"] for row in found["rows"][:8]] == pytest.approx(expected.tolist(), abs=1e-9)
+
+
+STRATA = {
+    "North": (500, (3000, 1200, 900, 600)),
+    "South": (300, (800, 900, 700, 1600)),
+    "East": (200, (4, 5, 3, 2)),
+}
+"""Population, and reports of (no, no), (no, yes), (yes, no), (yes, yes)."""
+PAIRS = ((0, 0), (0, 1), (1, 0), (1, 1))
+
+
+def publish_strata(database_url: str, populations: bool = True, loose: int = 0) -> Published:
+    """Three strata, the last of so few that one more group is withheld beside it; and some without stratum."""
+    survey = factories.publish(database_url, factories.definition([0.25, 0.4]), minimum=20)
+    lines = [f"{name}, {size}" if populations else name for name, (size, _) in STRATA.items()]
+    links = factories.plant(database_url, survey.slug, "\n".join(lines))
+    for name, (_, counts) in STRATA.items():
+        rows = [(list(at), count) for at, count in zip(PAIRS, counts, strict=True)]
+        factories.store(database_url, survey, rows, links[name])
+    if loose:
+        factories.store(database_url, survey, [([1, 1], loose)])
+    factories.close(database_url, survey.slug)
+    return survey
+
+
+def weigh(counts: dict[float, Any]) -> tuple[Any, Any]:
+    """The joint table, and its covariance, of independent groups that count so much, by the Kronecker product."""
+    coins = [np.array([[0.5 + g, 0.5 - g], [0.5 - g, 0.5 + g]]) for g in (0.25, 0.4)]
+    inverse = np.linalg.inv(np.kron(*coins).T)
+    table, spread = np.zeros(4), np.zeros((4, 4))
+    for share, own in counts.items():
+        seen = np.array(own) / np.sum(own)
+        table += share * inverse @ seen
+        varied = (np.diag(seen) - np.outer(seen, seen)) / (np.sum(own) - 1)
+        spread += share**2 * inverse @ varied @ inverse.T
+    return table, spread
+
+
+def test_strata_count_by_their_populations_and_withheld_ones_all_together(
+    signed_in: FlaskClient, database_url: str
+) -> None:
+    survey = publish_strata(database_url)
+    (found,) = read_together(database_url, survey, "q1,q2")
+    # East has too few, so South, the smallest beside it, is withheld too: the two count as one.
+    together = np.add(STRATA["South"][1], STRATA["East"][1])
+    table, spread = weigh({0.5: STRATA["North"][1], 0.5 + 1e-15: together})
+    assert (found["weighting"], found["n"]) == ("by population", 9714)
+    assert (found["taken_together"], found["not_used"]) == ([["South", "East"]], [])
+    rows = {(row["statistic"], tuple(row["answers"])): row for row in found["rows"]}
+    shares = [rows["joint share", (a, b)] for a in ("no", "yes") for b in ("no", "yes")]
+    assert [row["estimate"] for row in shares] == pytest.approx(table.tolist(), abs=1e-9)
+    errors = np.sqrt(np.diag(spread)).tolist()
+    assert [row["standard_error"] for row in shares] == pytest.approx(errors, abs=1e-9)
+    gave, others = table[3] / (table[2] + table[3]), table[1] / (table[0] + table[1])
+    yes = ("yes", "yes")
+    assert rows["difference", yes]["estimate"] == pytest.approx(gave - others, abs=1e-9)
+    odds = table[3] * table[0] / (table[1] * table[2])
+    assert rows["odds ratio", yes]["estimate"] == pytest.approx(odds, rel=1e-7)
+    low, high = rows["odds ratio", yes]["interval"]
+    assert low < odds < high
+    # The twin in which every response counts the same stands beside it.
+    plain = found["unweighted"]
+    expected = solve((0.25, 0.4), np.add(together, STRATA["North"][1])).tolist()
+    assert [row["estimate"] for row in plain["rows"][:4]] == pytest.approx(expected, abs=1e-9)
+    assert expected != pytest.approx(table.tolist(), abs=1e-2)
+
+    written = csv.DictReader(
+        io.StringIO(run(database_url, survey.slug, "--format", "csv", "--together", "q1,q2"))
+    )
+    cells = [row for row in written if row["kind"] == "together"]
+    assert [row["weighting"] for row in cells] == ["population"] * 9 + ["responses"] * 9
+    assert [float(row["estimate"]) for row in cells[:4]] == [row["estimate"] for row in shares]
+    printed = run(database_url, survey.slug, "--together", "q1,q2")
+    assert printed.count("q1 x q2 (9714 responses)") == 2
+    notes = "Taken together, as some of them alone have too few responses: South; East."
+    assert notes in printed
+    home, asked = f"/manage/surveys/{survey.slug}", "row=q1&column=q2"
+    page = html.unescape(signed_in.get(f"{home}/results?{asked}&open=joint-unweighted,joint-table").text)
+    pair = page.partition('id="found-joint"')[2]
+    assert pair.index("9,714 responses · Weighted by population") < pair.index(
+        "9,714 responses · Not weighted"
+    )
+    assert notes in pair
+    assert f"<strong>{100 * table[3]:.1f}" in pair
+    for kind in ("html", "pdf", "xlsx"):
+        shown = words_of(kind, signed_in.get(f"{home}/report.{kind}?together=q1,q2").get_data())
+        assert "Estimatedsharesofthepopulation;" in shown, kind
+        assert "Estimatedsharesofallwhoresponded;" in shown, kind
+    picture = signed_in.get(f"{home}/crossing.csv?{asked}").text
+    (first,) = itertools.islice(csv.DictReader(io.StringIO(picture)), 1)
+    assert (first["weighting"], float(first["share"])) == ("population", shares[0]["estimate"])
+
+
+def test_what_would_tell_what_is_withheld_is_not_used(database_url: str) -> None:
+    """Beside few in a stratum those without one are withheld: a sum of that stratum alone would tell of both."""
+    (found,) = read_together(database_url, publish_strata(database_url, loose=60), "q1,q2")
+    assert (found["taken_together"], found["not_used"]) == ([], ["East"])
+    table, _ = weigh({0.625: STRATA["North"][1], 0.375: STRATA["South"][1]})
+    assert [row["estimate"] for row in found["rows"][:4]] == pytest.approx(table.tolist(), abs=1e-9)
+    assert (found["n"], found["unweighted"]["n"]) == (9700, 9774)
+
+
+def test_three_questions_are_weighted_too_and_equal_weights_change_nothing(database_url: str) -> None:
+    survey = factories.publish(database_url, factories.definition(GAMMAS), minimum=20)
+    links = factories.plant(database_url, survey.slug, "North, 3000\nSouth, 1000")
+    rows = [(list(at), count) for at, count in COUNTS.items()]
+    factories.store(database_url, survey, [(at, 3 * count) for at, count in rows], links["North"])
+    factories.store(database_url, survey, rows, links["South"])
+    factories.close(database_url, survey.slug)
+    for asked in ("q1,q2,q3", "q1,q2"):
+        (found,) = read_together(database_url, survey, asked)
+        assert found["weighting"] == "by population"
+        for row, plain in zip(found["rows"], found["unweighted"]["rows"], strict=True):
+            assert row["answers"] == plain["answers"]
+            assert row["estimate"] == pytest.approx(plain["estimate"], abs=1e-8)
+
+
+def test_without_populations_every_response_counts_the_same(database_url: str) -> None:
+    (found,) = read_together(database_url, publish_strata(database_url, populations=False), "q1,q2")
+    assert (found["weighting"], found["unweighted"], found["n"]) == ("responses", None, 9714)
 
 
 def test_what_follows_from_two_groups_holds_with_them(database_url: str) -> None:
@@ -269,3 +391,13 @@ def test_the_command_says_where_pairs_have_no_place(database_url: str) -> None:
     many = [part for _ in range(13) for part in ("--together", "q1,q2")]
     done = CliRunner(env={"DATABASE_URL": database_url}).invoke(main, ["report", survey.slug, *many])
     assert "together: must be at most 12; there are 13" in done.output
+
+
+def test_of_so_many_strata_that_a_page_would_wait_nothing_is_weighted() -> None:
+    for strata, comparisons, weighted in ((780, 1, True), (800, 1, False), (180, 4, True), (200, 4, False)):
+        shares = np.full(strata, 1 / strata)
+        cells = StratumCells(
+            Weighed(Weighting.BY_POPULATION, ()), np.arange(strata + 1), shares, 100 * strata
+        )
+        found = weigh_some(lambda _waves, cells=cells: cells, [], 1, comparisons)
+        assert (found is cells) == weighted, (strata, comparisons)

@@ -7,6 +7,7 @@ import click
 from server.cli.common import print_table
 from server.output.formatting import level
 from server.reports.explaining import ExplainedAnswer, explanation_lines, write_p
+from server.reports.weighting_notes import list_weighting, say_in_english
 
 EXPLAIN = click.option(
     "--explain",
@@ -24,11 +25,18 @@ BY = click.option(
 
 
 def print_explanation(explained: ExplainedAnswer) -> None:
-    """A line for each step of each predictor, and what must be known of all."""
+    """A line for each step of each predictor, and what must be known of all; of weighted strata, the others after."""
+    _print_one(explained)
+    if explained.unweighted is not None:
+        _print_one(explained.unweighted)
+
+
+def _print_one(explained: ExplainedAnswer) -> None:
     found = explained.explanation
     click.echo(f"\nWhat “{explained.name}” goes with ({explained.rows} responses):")
-    if not explained.weighted:  # whatever stands above it
-        click.echo("Not weighted: every response counts the same.")
+    if not explained.weighted or explained.weighed is not None:  # whatever stands above it
+        for line in list_weighting(explained.weighed, say_in_english):
+            click.echo(line)
     rows, notes = explanation_lines(explained)
     what = "mean" if explained.model == "linear" else "odds"
     interval = f"with {level(found.confidence, 'en')}% interval"

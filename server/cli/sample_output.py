@@ -5,8 +5,8 @@ import math
 import click
 
 from server.cli.common import print_table
-from server.output.formatting import fraction
-from server.privacy.estimators.weighted_rows import WeightedEstimate
+from server.output.formatting import fraction, ratio
+from server.privacy.estimators.weighted_rows import WeightedEstimate, WeightedOddsRatio
 from server.reports.elsewhere.sample_estimates import UNEVEN, SampleReport
 from server.reports.elsewhere.sample_tables import SampleTable
 from server.reports.explaining import cut_letter
@@ -58,9 +58,17 @@ def _print_comparison(table: SampleTable) -> None:
         for place, (name, own) in enumerate(zip(table.names, line.groups, strict=True)):
             apart = _number_cells(line.differences[place - 1])[::2][:2] if place else ["", ""]
             p_value = "" if place or math.isnan(line.test.p_value) else cut_letter(line.test.p_value)
-            rows.append([answer, name, *_number_cells(own)[:3], *apart, p_value])
+            odds = line.odds[place - 1] if place else None
+            told = ["", ""] if odds is None else _odds_cells(odds)
+            rows.append([answer, name, *_number_cells(own)[:3], *apart, *told, p_value])
     header = ["answer", "group", "estimate", "standard error", "95% interval"]
-    print_table([*header, "above the first group", "95% interval", "p of all groups"], rows)
+    header += ["above the first group", "95% interval", "odds ratio", "95% interval", "p of all groups"]
+    print_table(header, rows)
+
+
+def _odds_cells(odds: WeightedOddsRatio) -> list[str]:
+    value, low, high = (ratio(number, "en") for number in (odds.value, *odds.interval))
+    return [value, f"{low} to {high}"]
 
 
 def _number_cells(estimate: WeightedEstimate) -> list[str]:

@@ -6,29 +6,42 @@ import click
 
 from server.cli.common import print_table
 from server.output.formatting import fraction, ratio
-from server.reports import Report
+from server.reports import Crossed, Report
 from server.reports.three_together import ThreeTogether
 from server.reports.together_values import TogetherRow, list_rows
+from server.reports.weighting_notes import WITHIN_STRATA, list_weighting, say_in_english
 
 
 def print_together(made: Report) -> None:
-    """Of each that was asked for the table of shares, and how strongly its chosen answers go together."""
+    """Of each that was asked for the table of shares, and how strongly its chosen answers go together.
+
+    Where they are weighted, the others come after them.
+    """
     for found in made.crossings:
-        sides = found.sides
-        click.echo(f"\n{' x '.join(side.question.name for side in sides)} ({found.n} responses):")
-        if found.too_large:
-            click.echo("Too many answers for a joint table.")
-            continue
-        rows = [_line(row, len(sides)) for row in list_rows(made, found)]
-        header = [*(side.question.name for side in sides), "", "estimate", "standard error", "interval"]
-        print_table(header, rows)
-        click.echo("Every response counts the same.")
-        if isinstance(found, ThreeTogether) and not found.pairs:
-            click.echo("Within each answer of the third, too many reports may arrive to compare two.")
-            continue
-        if len(sides) == 3:
-            click.echo("Within the last: of the first two, among those who gave the last answer.")
-        click.echo("Intervals of two groups hold together, and with them what follows from them.")
+        _print_one(made, found)
+        if found.plain is not None and not found.too_large:
+            _print_one(made, found.plain)
+
+
+def _print_one(made: Report, found: Crossed | ThreeTogether) -> None:
+    sides = found.sides
+    click.echo(f"\n{' x '.join(side.question.name for side in sides)} ({found.n} responses):")
+    if found.too_large:
+        click.echo("Too many answers for a joint table.")
+        return
+    rows = [_line(row, len(sides)) for row in list_rows(made, found)]
+    header = [*(side.question.name for side in sides), "", "estimate", "standard error", "interval"]
+    print_table(header, rows)
+    for line in list_weighting(None if found.strata is None else found.strata.weighed, say_in_english):
+        click.echo(line)
+    if found.strata is not None:
+        click.echo(WITHIN_STRATA)
+    if isinstance(found, ThreeTogether) and not found.pairs:
+        click.echo("Within each answer of the third, too many reports may arrive to compare two.")
+        return
+    if len(sides) == 3:
+        click.echo("Within the last: of the first two, among those who gave the last answer.")
+    click.echo("Intervals of two groups hold together, and with them what follows from them.")
 
 
 def _line(row: TogetherRow, width: int) -> list[str]:

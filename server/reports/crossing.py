@@ -1,7 +1,7 @@
 """Two questions crossed: the share of every pair of answers, and of an answer in each group of the other question."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
 
@@ -16,7 +16,8 @@ from server.privacy.estimators import (
 )
 from server.reports.estimate_values import value_range
 from server.reports.forged_moves import measure_joint_move
-from server.reports.joint_counts import JointCounts, count_together, join_parts
+from server.reports.joint_counts import JointCounts, count_together, join_parts, weigh_some
+from server.reports.population_weights import StratumCells, Weigh, weigh_nothing
 from server.reports.report_columns import INTERVAL
 from server.study.definitions import Question
 from server.study.kinds import Encoding
@@ -65,7 +66,8 @@ class Crossed:
     """Two questions, and the one answer of each that is looked at more closely.
 
     Where one is a number it is the column, and has a mean in each group of the other. `tables` is what
-    was counted in each version. All intervals are for one look.
+    was counted in each version. With `strata` these count by their populations; `plain` is then the same with every
+    response counting the same. All intervals are for one look.
     """
 
     row: CrossedSide
@@ -73,6 +75,12 @@ class Crossed:
     chosen: tuple[int, int]
     confidence: float
     tables: tuple[JointCounts, ...]
+    strata: StratumCells | None = None
+
+    @property
+    def plain(self) -> "Crossed | None":
+        """With every response counting the same; None where that is what this is."""
+        return None if self.strata is None else replace(self, strata=None)
 
     @property
     def sides(self) -> tuple[CrossedSide, ...]:
@@ -86,8 +94,8 @@ class Crossed:
 
     @property
     def n(self) -> int:
-        """Number of responses."""
-        return sum(one.wave.n for one in self.row.asked)
+        """Number of responses that count."""
+        return sum(one.wave.n for one in self.row.asked) if self.strata is None else self.strata.n
 
     @property
     def numeric(self) -> bool:
@@ -156,8 +164,10 @@ class Crossed:
 
     def _compare(self, first: int, second: int) -> GroupComparison:
         (row, gave), (column, other) = self.row.at(first), self.column.at(second)
-        found, used = join_parts(self.tables, (row, column))
-        return compare_conditional_shares(found, used, gave, other, self.confidence)
+        found = join_parts(self.tables, (row, column), self.strata)
+        return compare_conditional_shares(
+            found.tables, found.designs, gave, other, self.confidence, weights=found.weights
+        )
 
     def _cell(self, row: int, column: int) -> JointShare:
         first, second = self.row.at(row), self.column.at(column)
@@ -174,18 +184,26 @@ class Crossed:
         return {}
 
     def _estimate_pair(self, row: int, column: int) -> JointEstimate:
-        found, used = join_parts(self.tables, (row, column))
-        return estimate_pooled_joint(found, used, None, self.confidence, INTERVAL)
+        found = join_parts(self.tables, (row, column), self.strata)
+        return estimate_pooled_joint(found.tables, found.designs, found.weights, self.confidence, INTERVAL)
 
 
 def cross_questions(
-    waves: Sequence[Wave], row: str, column: str, chosen: tuple[int, int], confidence: float
+    waves: Sequence[Wave],
+    row: str,
+    column: str,
+    chosen: tuple[int, int],
+    confidence: float,
+    weigh: Weigh = weigh_nothing,
 ) -> Crossed:
     """Two different questions that can be crossed, of the newest version's; not both are numbers."""
     if waves[0].asked[row].question.encoding.between_ends:
         row, column, chosen = column, row, chosen[::-1]
     first, second = take_sides(waves, (row, column))
-    return Crossed(first, second, chosen, confidence, tuple(_tables(first, second, chosen)))
+    pairs, numeric = _list_pairs(first, second, chosen), second.question.encoding.between_ends
+    compared = len(first.question.answers) if numeric else 1
+    strata = weigh_some(weigh, [one.wave for one in first.asked], len(pairs), compared)
+    return Crossed(first, second, chosen, confidence, tuple(_tables(first, second, chosen, strata)), strata)
 
 
 def take_cell(joint: JointEstimate, at: tuple[int, ...]) -> JointShare:
@@ -212,14 +230,22 @@ def _too_large(row: CrossedSide, column: CrossedSide) -> bool:
     return sides[0] * sides[1] > MOST_JOINT
 
 
-def _tables(row: CrossedSide, column: CrossedSide, chosen: tuple[int, int]) -> Iterator[JointCounts]:
+def _tables(
+    row: CrossedSide, column: CrossedSide, chosen: tuple[int, int], strata: StratumCells | None
+) -> Iterator[JointCounts]:
     """Of each version the pairs of columns that are looked at, counted in one go."""
-    pairs = [(row.at(chosen[0])[0], column.at(chosen[1])[0])]
-    if _whole(row, column) or column.question.encoding.between_ends:
-        pairs = list(product(range(row.columns), range(column.columns)))
+    pairs = _list_pairs(row, column, chosen)
     if not _too_large(row, column):
         for of_row, of_column in zip(row.asked, column.asked, strict=True):
-            yield count_together(of_row.wave, [of_row.bytes(row.split), of_column.bytes(column.split)], pairs)
+            both = [of_row.bytes(row.split), of_column.bytes(column.split)]
+            yield count_together(of_row.wave, both, pairs, strata)
+
+
+def _list_pairs(row: CrossedSide, column: CrossedSide, chosen: tuple[int, int]) -> list[tuple[int, int]]:
+    """The columns that are looked at together: all, or those of the chosen answers where there are too many."""
+    if _whole(row, column) or column.question.encoding.between_ends:
+        return list(product(range(row.columns), range(column.columns)))
+    return [(row.at(chosen[0])[0], column.at(chosen[1])[0])]
 
 
 def _side(asked: tuple[WaveQuestion, ...]) -> CrossedSide:

@@ -7,14 +7,15 @@ from server.reports.answer_names import AnswerTexts
 from server.reports.crossing import Crossed
 from server.reports.csv_cells import csv_text
 from server.reports.report import Report
+from server.reports.together_values import name_weighting
 
 _CELLS = (
     "survey,row_question,row_answer,row_answer_text,column_question,column_answer,column_answer_text,n,share,"
-    "standard_error,interval_low,interval_high,confidence"
+    "standard_error,interval_low,interval_high,confidence,weighting"
 ).split(",")
 _GROUPS = (
     "survey,row_question,row_answer,row_answer_text,group,group_share,column_question,statistic,column_answer,"
-    "column_answer_text,n,estimate,interval_low,interval_high,interval,confidence_of_both"
+    "column_answer_text,n,estimate,interval_low,interval_high,interval,confidence_of_both,weighting"
 ).split(",")
 
 
@@ -43,6 +44,7 @@ def crossing_csv(report: Report, crossed: Crossed) -> str:
                     cell.standard_error,
                     *cell.interval,
                     report.confidence,
+                    name_weighting(crossed),
                 )
             )
     return csv_text(rows)
@@ -69,6 +71,7 @@ def groups_csv(report: Report, crossed: Crossed) -> str:
                     *(low + (high - low) * end for end in group.interval),
                     group.kind,
                     comparison.confidence,
+                    name_weighting(crossed),
                 )
             )
     return csv_text(rows)

@@ -4,11 +4,15 @@ The rule is that of `server.study.strata.collapsing`. What a weighted figure cou
 is withheld: withheld strata are used all together, or not at all.
 """
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
 
+import numpy as np
+from numpy.typing import NDArray
+
+from server.collect.waves import Wave
 from server.study.strata import Collapsed, Node, collapse, list_leaves
 
 
@@ -51,6 +55,49 @@ class Weighed:
         cells = () if self.collapsed is None else self.collapsed.cells
         ids = [[self.below[place].stratum.id for place in cell.places] for cell in cells]
         return ids, [cell.weight for cell in cells]
+
+
+@dataclass(frozen=True, eq=False)
+class StratumCells:
+    """Strata whose responses count together, for what is estimated of several questions at once.
+
+    Attributes
+    ----------
+    weighed : Weighed
+    cell_of : ndarray of int, shape (places,)
+        By the place in the list of strata: the number of its cell; as many as there are cells where it is in none.
+    shares : ndarray of float, shape (cells,)
+        Of the population.
+    n : int
+        Responses in cells.
+    """
+
+    weighed: Weighed
+    cell_of: NDArray[np.int64]
+    shares: NDArray[np.float64]
+    n: int
+
+    @classmethod
+    def of(
+        cls, weighed: Weighed, sizes: Sequence[int], place: Mapping[int | None, int]
+    ) -> "StratumCells | None":
+        """Of strata with so many responses in each place; None where they are not weighted."""
+        if weighed.collapsed is None:
+            return None
+        ids, shares = weighed.cells
+        cell_of = np.full(len(sizes), len(ids), np.int64)
+        for number, own in enumerate(ids):
+            cell_of[[place[stratum] for stratum in own]] = number
+        n = int(np.array(sizes)[cell_of < len(ids)].sum())
+        return cls(weighed, cell_of, np.array(shares), n)
+
+
+Weigh = Callable[[Sequence[Wave]], StratumCells | None]
+"""How strata count by their populations in what some versions say; None where they do not."""
+
+
+def weigh_nothing(_waves: Sequence[Wave]) -> None:
+    """Every response counts the same."""
 
 
 @dataclass(frozen=True, eq=False)

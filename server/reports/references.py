@@ -94,6 +94,8 @@ def _of_estimates(report: Report) -> Iterator[str]:
 def _of_crossing(found: Crossed | ThreeTogether) -> Iterator[str]:
     if found.too_large:
         return
+    if found.strata is not None:
+        yield from ("cochran", "kish")
     guaranteed = {cell.guaranteed for cell in found.list_cells()}
     if isinstance(found, Crossed):
         yield "fieller"

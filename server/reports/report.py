@@ -17,7 +17,7 @@ from server.reports.crossing import Crossed, cross_questions
 from server.reports.day_counts import Period, Timeline, find_timeline
 from server.reports.estimate_values import QuestionReport, compute_limits
 from server.reports.forged_moves import has_open_link
-from server.reports.population_weights import Weighting
+from server.reports.population_weights import StratumCells, Weighting
 from server.reports.response_rates import InvitedCodes
 from server.reports.stratum_estimates import (
     StratumReport,
@@ -205,8 +205,17 @@ class Report:
     def _join(self, chosen: ChosenTogether) -> Crossed | ThreeTogether:
         names, answers = chosen.questions, chosen.answers
         if len(names) == 3:
-            return join_three(self.waves, names, answers, self.confidence)
-        return cross_questions(self.waves, names[0], names[1], (answers[0], answers[1]), self.confidence)
+            return join_three(self.waves, names, answers, self.confidence, self.weigh)
+        first, second = names
+        return cross_questions(
+            self.waves, first, second, (answers[0], answers[1]), self.confidence, self.weigh
+        )
+
+    def weigh(self, waves: Sequence[Wave]) -> StratumCells | None:
+        """How strata count by their populations in what several questions say together, as these versions ask it."""
+        if not (self.nodes and self.pooled and self.n) or self.by_row is not None:
+            return None
+        return self.tree.weigh(waves)
 
     def told_strata(self, entry: QuestionReport) -> tuple[StratumReport, ...]:
         """The same as far as reports tell it: down from the top, if there are many (`strata_cut`)."""

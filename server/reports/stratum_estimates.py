@@ -6,9 +6,9 @@ from functools import cache, cached_property
 
 import numpy as np
 
-from server.collect.waves import WaveQuestion, places_of
+from server.collect.waves import Wave, WaveQuestion, places_of
 from server.reports.estimate_values import QuestionReport, compute_limits
-from server.reports.population_weights import Weighting, Weights
+from server.reports.population_weights import StratumCells, Weighting, Weights
 from server.reports.question_estimates import estimate_question, post_stratified
 from server.reports.withholding import ResponseGroup, find_withheld
 from server.study.strata import Node, list_leaves, walk
@@ -65,6 +65,11 @@ class StratumTree:
     def weights(self) -> Callable[[tuple[int, ...]], Weights]:
         """How strata with so many responses are weighted: of questions that as many answered, found once."""
         return cache(self._find_weights)
+
+    def weigh(self, waves: Sequence[Wave]) -> StratumCells | None:
+        """How the strata count by their populations in what is estimated of these versions; None where they do not."""
+        sizes = tuple(np.sum([wave.sizes for wave in waves], axis=0).tolist())
+        return StratumCells.of(self.weights(sizes).inside((), self.nodes), sizes, self.place)
 
     def _find_weights(self, sizes: tuple[int, ...]) -> Weights:
         own = {stratum: sizes[place] for stratum, place in self.place.items()}

@@ -2,15 +2,13 @@
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
 
 import numpy as np
-from numpy.typing import NDArray
 
 from server.collect.waves import Wave
-from server.privacy.designs import Design
 from server.privacy.estimators import (
     GroupComparison,
     JointEstimate,
@@ -18,8 +16,16 @@ from server.privacy.estimators import (
     estimate_pooled_joint,
 )
 from server.privacy.estimators.association import associate
-from server.reports.crossing import MOST_CELLS, MOST_JOINT, CrossedSide, JointShare, take_cell, take_sides
-from server.reports.joint_counts import JointCounts, count_together, join_parts
+from server.reports.crossing import (
+    MOST_CELLS,
+    MOST_JOINT,
+    CrossedSide,
+    JointShare,
+    take_cell,
+    take_sides,
+)
+from server.reports.joint_counts import JointCounts, JointParts, count_together, join_parts, weigh_some
+from server.reports.population_weights import StratumCells, Weigh, weigh_nothing
 from server.reports.report_columns import INTERVAL
 
 MOST_WITHIN = 64
@@ -50,12 +56,21 @@ class PairWithin:
 
 @dataclass(frozen=True, eq=False)
 class ThreeTogether:
-    """Three questions. One that is not estimated whole stands for one of its answers (`answers`), given or not."""
+    """Three questions. One that is not estimated whole stands for one of its answers (`answers`), given or not.
+
+    With `strata` these count by their populations; `plain` is then the same with every response counting the same.
+    """
 
     sides: tuple[CrossedSide, ...]
     answers: tuple[int, ...]
     confidence: float
     tables: tuple[JointCounts, ...]
+    strata: StratumCells | None = None
+
+    @property
+    def plain(self) -> "ThreeTogether | None":
+        """With every response counting the same; None where that is what this is."""
+        return None if self.strata is None else replace(self, strata=None)
 
     @property
     def versions(self) -> tuple[int, ...]:
@@ -64,8 +79,8 @@ class ThreeTogether:
 
     @property
     def n(self) -> int:
-        """Number of responses."""
-        return sum(one.wave.n for one in self.sides[0].asked)
+        """Number of responses that count."""
+        return sum(one.wave.n for one in self.sides[0].asked) if self.strata is None else self.strata.n
 
     @property
     def too_large(self) -> bool:
@@ -100,21 +115,22 @@ class ThreeTogether:
         return any(
             math.prod(len(design.weights[0]) for design in own) > MOST_WITHIN
             and not all(design.treats_options_alike() for design in own)
-            for own in self._parts[1]
+            for own in self._parts.designs
         )
 
     def _compare(self, third: int, answer: int) -> PairWithin:
         first, second = (place for place in range(3) if place != third)
         order = (first, second, third)
-        found, used = self._parts
+        parts = self._parts
         chosen = [1 if side.split else own for side, own in zip(self.sides, self.answers, strict=True)]
         compared = compare_conditional_shares(
-            [table.transpose(order) for table in found],
-            [[designs[place] for place in order] for designs in used],
+            [table.transpose(order) for table in parts.tables],
+            [[designs[place] for place in order] for designs in parts.designs],
             chosen[first],
             chosen[second],
             self.confidence,
             answer,
+            parts.weights,
         )
         table = self._joint.table.transpose(order)[..., answer]
         for axis, place in enumerate((first, second)):  # the chosen answer, after all others
@@ -129,22 +145,27 @@ class ThreeTogether:
         return PairWithin((first, second), third, answer, compared, measured.odds_ratio.value, phi)
 
     @cached_property
-    def _parts(self) -> tuple[list[NDArray[np.int64]], list[tuple[Design, ...]]]:
-        return join_parts(self.tables, _columns(self.sides, self.answers))
+    def _parts(self) -> JointParts:
+        return join_parts(self.tables, _columns(self.sides, self.answers), self.strata)
 
     @cached_property
     def _joint(self) -> JointEstimate:
-        found, used = self._parts
-        return estimate_pooled_joint(found, used, None, self.confidence, INTERVAL)
+        parts = self._parts
+        return estimate_pooled_joint(parts.tables, parts.designs, parts.weights, self.confidence, INTERVAL)
 
 
 def join_three(
-    waves: Sequence[Wave], names: Sequence[str], answers: tuple[int, ...], confidence: float
+    waves: Sequence[Wave],
+    names: Sequence[str],
+    answers: tuple[int, ...],
+    confidence: float,
+    weigh: Weigh = weigh_nothing,
 ) -> ThreeTogether:
     """Three different questions of the newest version's, none of which is a number."""
     sides = tuple(take_sides(waves, names))
-    tables = () if _is_large(sides) else tuple(_count_each(sides, answers))
-    return ThreeTogether(sides, answers, confidence, tables)
+    strata = weigh_some(weigh, [one.wave for one in sides[0].asked], 1, sum(map(_count, sides)))
+    tables = () if _is_large(sides) else tuple(_count_each(sides, answers, strata))
+    return ThreeTogether(sides, answers, confidence, tables, strata)
 
 
 def _count(side: CrossedSide) -> int:
@@ -168,8 +189,10 @@ def _columns(sides: tuple[CrossedSide, ...], answers: tuple[int, ...]) -> tuple[
     return tuple(side.at(answer)[0] for side, answer in zip(sides, answers, strict=True))
 
 
-def _count_each(sides: tuple[CrossedSide, ...], answers: tuple[int, ...]) -> Iterator[JointCounts]:
+def _count_each(
+    sides: tuple[CrossedSide, ...], answers: tuple[int, ...], strata: StratumCells | None
+) -> Iterator[JointCounts]:
     """Of each version that asks all of them."""
     for version in zip(*(side.asked for side in sides), strict=True):
         columns = [asked.bytes(side.split) for side, asked in zip(sides, version, strict=True)]
-        yield count_together(version[0].wave, columns, [_columns(sides, answers)])
+        yield count_together(version[0].wave, columns, [_columns(sides, answers)], strata)

@@ -63,17 +63,41 @@ def together_json(report: Report) -> list[dict[str, Any]]:
             "texts": [side.question.text for side in found.sides],
             "versions": list(found.versions),
             "n": found.n,
-            "weighting": "responses",
+            **_weighting_json(found),
             "too_large": found.too_large,
             "rows": [row.as_json() for row in list_rows(report, found)],
+            "unweighted": None if found.plain is None else _plain_json(report, found.plain),
         }
         for found in report.crossings
     ]
 
 
+def name_weighting(found: Crossed | ThreeTogether) -> str:
+    """What counts in a row of a CSV: "population", that of each stratum, or "responses", each the same."""
+    return "responses" if found.strata is None else "population"
+
+
+def _weighting_json(found: Crossed | ThreeTogether) -> dict[str, Any]:
+    """Whether strata count by their populations, and which do not stand alone."""
+    if found.strata is None:
+        return {"weighting": "responses"}
+    weighed = found.strata.weighed
+    together = [list(paths) for paths in weighed.together]
+    return {
+        "weighting": str(weighed.weighting),
+        "taken_together": together,
+        "not_used": list(weighed.unused),
+    }
+
+
+def _plain_json(report: Report, plain: Crossed | ThreeTogether) -> dict[str, Any]:
+    return {"n": plain.n, "rows": [row.as_json() for row in list_rows(report, plain)]}
+
+
 def list_cells(report: Report) -> Iterator[Mapping[str, object]]:
-    """The same as rows of the report's CSV: by the names of its columns."""
-    for found in report.crossings:
+    """The same as rows of the report's CSV: by the names of its columns, the weighted ones first."""
+    both = ((found, found.plain) for found in report.crossings)
+    for found in (one for pair in both for one in pair if one is not None):
         questions = [side.question for side in found.sides]
         for row in list_rows(report, found):
             yield {
@@ -84,7 +108,7 @@ def list_cells(report: Report) -> Iterator[Mapping[str, object]]:
                 "answer_text": " × ".join(row.answer_texts),
                 "versions": " ".join(map(str, found.versions)),
                 "group": "all",
-                "weighting": "responses",
+                "weighting": name_weighting(found),
                 "statistic": row.statistic,
                 "n": found.n,
                 "estimate": finite(row.value),

@@ -6,7 +6,7 @@ from functools import cached_property
 from urllib.parse import urlencode
 
 from flask import request, url_for
-from flask_babel import get_locale
+from flask_babel import get_locale, gettext
 
 from server import reports
 from server.inputs import N_, refuse, shorten_value
@@ -21,6 +21,7 @@ from server.reports.difference_measures import POWER
 from server.reports.formats import FORMATS
 from server.reports.report_words import ReportWords
 from server.reports.stratum_estimates import NO_STRATUM
+from server.reports.weighting_notes import WITHIN_STRATA, list_weighting
 from server.study.definitions import Question
 from server.study.strata import walk
 
@@ -149,19 +150,36 @@ def read_crossing(report: Report) -> Crossed | None:
             404, "column", N_("must have answers; it is a number like %(value)s"), value=shorten_value(row)
         )
     chosen = _choose_answer(report, "row_answer", row), _choose_answer(report, "column_answer", column)
-    return reports.cross_questions(report.waves, row, column, chosen, report.confidence)
+    return reports.cross_questions(report.waves, row, column, chosen, report.confidence, report.weigh)
 
 
 @dataclass(frozen=True, eq=False)
 class CrossingChoice:
-    """The two questions that the address names: what is found of them, and how it is drawn where it is looked at."""
+    """The two questions that the address names: what is found of them, and how it is drawn where it is looked at.
+
+    `known` is what was found of them, where that is read already.
+    """
 
     report: Report
+    known: Crossed | None = None
 
     @cached_property
     def crossed(self) -> Crossed | None:
         """The two; None where the address names none."""
-        return read_crossing(self.report)
+        return self.known or read_crossing(self.report)
+
+    @cached_property
+    def plain(self) -> "CrossingChoice | None":
+        """With every response counting the same, where strata count by their populations else."""
+        plain = self.chosen.plain
+        return None if plain is None else CrossingChoice(self.report, plain)
+
+    @property
+    def notes(self) -> list[str]:
+        """Whether strata count by their populations, and how."""
+        strata = self.chosen.strata
+        notes = list(list_weighting(None if strata is None else strata.weighed, gettext))
+        return notes if strata is None else [*notes, gettext(WITHIN_STRATA)]
 
     @property
     def chosen(self) -> Crossed:

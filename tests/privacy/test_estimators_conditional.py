@@ -16,6 +16,7 @@ from server.privacy.estimators import (
     compare_conditional_shares,
     estimate_joint,
 )
+from tests.support.scale import scaled
 
 Tables = NDArray[np.int64]
 
@@ -107,6 +108,34 @@ def test_they_hold_where_few_gave_the_answer(n: int) -> None:
         twin_held += low <= difference <= high
     assert held >= binom.ppf(1e-6, 120, 0.95)
     assert n > 50 or twin_held < binom.ppf(1e-6, 120, 0.95)
+
+
+@pytest.mark.scaled
+def test_of_strata_that_answered_unevenly_both_hold_for_the_population_and_not_where_all_count_the_same() -> (
+    None
+):
+    """A fifth of the people gave four fifths of the responses, and in them the two answers go together otherwise."""
+    designs = [coin_flip(0.4)] * 2
+    truths = np.array([[[0.5, 0.1], [0.1, 0.3]], [[0.2, 0.3], [0.4, 0.1]]])
+    shares, sizes = np.array([0.8, 0.2]), (400, 1600)
+    population = np.tensordot(shares, truths, axes=1)
+    studies = scaled(40, 400)
+    drawn = [draw(truth, designs, size, studies) for truth, size in zip(truths, sizes, strict=True)]
+    held = twin_held = 0
+    for pair in zip(*drawn, strict=True):
+        found = compare_conditional_shares(pair, [designs] * 2, 1, 1, weights=shares)
+        held += holds(found, population)
+        twin_held += holds(compare_conditional_shares(pair, [designs] * 2, 1, 1), population)
+    assert held >= binom.ppf(1e-6, studies, 0.95)
+    assert twin_held < binom.ppf(1e-6, studies, 0.95)
+    alike = compare_conditional_shares(pair, [designs] * 2, 1, 1, weights=[0.2, 0.8])
+    plain = compare_conditional_shares([sum(pair)], [designs], 1, 1)
+    assert alike.gave.value == pytest.approx(plain.gave.value, abs=1e-8)
+    # Written out: weighted sums of what each report adds, one stratum at a time.
+    inverse = np.linalg.inv(np.kron(*(design.matrix for design in designs)).T)
+    table = sum(share * inverse @ (own.ravel() / own.sum()) for share, own in zip(shares, pair, strict=True))
+    assert found.gave.value == pytest.approx(table[3] / (table[2] + table[3]), abs=1e-9)
+    assert found.others.value == pytest.approx(table[1] / (table[0] + table[1]), abs=1e-9)
 
 
 def test_several_versions_and_answers_are_added_up() -> None:

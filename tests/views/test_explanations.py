@@ -186,3 +186,34 @@ def test_a_question_that_is_called_like_the_strata_is_offered_by_its_answers(
     assert offered == ["stratum", "copied", "stratum.no", "stratum.yes"]
     page = signed_in.get(f"{address}?explain=copied&by=stratum.yes&by=stratum").text
     assert [row[0] for row in read_rows(page)] == ["Yes / No", "South / North"]
+
+
+def test_strata_that_count_by_their_populations_stand_before_every_response_counting_the_same(
+    signed_in: FlaskClient, database_url: str
+) -> None:
+    survey = factories.publish(database_url, factories.definition([0.45, 0.45]), minimum=20)
+    links = factories.plant(database_url, survey.slug, "North, 900\nSouth, 100")
+    for link, odd in ((links["North"], 40), (links["South"], 150)):
+        rows = [([0, 0], 150), ([0, 1], odd), ([1, 0], odd), ([1, 1], 150)]
+        factories.store(database_url, survey, rows, link)
+    factories.close(database_url, survey.slug)
+    query = "explain=q1&by=q2"
+    page = html.unescape(signed_in.get(f"/manage/surveys/{survey.slug}/explain?{query}").text)
+    first, _, second = page.partition("<summary>Unweighted: every response counts the same</summary>")
+    assert "Weighted by population: every stratum counts as much as its population" in first
+    assert "corrected likewise (Rao and Scott 1984)" in first
+    assert "Not weighted: every response counts the same." in second
+    home = f"/manage/surveys/{survey.slug}"
+    found = signed_in.get(f"{home}/report.json?{query}").get_json()["explanation"]
+    for shown, own in ((first, found), (second, found["unweighted"])):
+        ((step,),) = (predictor["steps"] for predictor in own["predictors"])
+        assert f"Higher: {step['odds_ratio']:.3g} times the odds" in shown
+    # A file of the figure holds what stands first.
+    rows = list(csv.reader(io.StringIO(signed_in.get(f"{home}/explained.csv?{query}").text)))
+    assert f"{found['predictors'][0]['steps'][0]['odds_ratio']:.3g} times" in rows[1][2]
+    for kind in ("html", "pdf", "xlsx"):
+        assert signed_in.get(f"{home}/report.{kind}?{query}").status_code == 200
+    book = openpyxl.load_workbook(io.BytesIO(signed_in.get(f"{home}/report.xlsx?{query}").data))
+    assert "Explained, unweighted" in book.sheetnames
+    both = f"{home}/explain?explain=q1&by=stratum"
+    assert "South / North" in html.unescape(signed_in.get(both).text)

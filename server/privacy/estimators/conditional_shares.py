@@ -7,6 +7,7 @@ is as good as the limits that are inverted (`weighted_limits`), however small th
 References
 ----------
 Fieller, E. C. (1954). Some problems in interval estimation. *JRSS B* 16, 175-185.
+Kish, L. (1992). Weighting for unequal Pi. *Journal of Official Statistics* 8, 183-200.
 """
 
 import math
@@ -14,15 +15,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from server.privacy._checks import probability, whole_number
 from server.privacy.designs import Design
 from server.privacy.estimators.checked_tallies import Tally, checked_joint_parts
 from server.privacy.estimators.exact_ratios import SingleRatio
 from server.privacy.estimators.inverse import left_inverse, possible_reports
+from server.privacy.estimators.joint import list_alike
 from server.privacy.estimators.limits import split_error
-from server.privacy.estimators.parts import Mixture
+from server.privacy.estimators.parts import Mixture, part_weights
 from server.privacy.estimators.together import Steps, compute, find_root
 from server.privacy.estimators.weighted_limits import SMALL, limits_of_sums
 
@@ -99,14 +101,14 @@ def compare_conditional_shares(
     second: int,
     confidence: float = 0.95,
     within: int | None = None,
+    weights: ArrayLike | None = None,
 ) -> GroupComparison:
     """The share of answer `second` to a question among those who gave `first` to another, and among the others.
 
     Parameters
     ----------
     tallies : sequence of array_like of int
-        Of each part the table of reports to the two questions, or to three, as in `estimate_pooled_joint`; every
-        report counts the same.
+        Of each part the table of reports to the two questions, or to three, as in `estimate_pooled_joint`.
     designs : sequence of sequences of Design
         Of each part one for each question.
     first, second : int
@@ -115,6 +117,8 @@ def compare_conditional_shares(
         In (0, 1), of both intervals together: each has half of the error (Bonferroni).
     within : int, optional
         A truth of the third question: both groups are of those who gave it.
+    weights : array_like, shape (parts,), or None
+        As in `estimate_pooled_joint`; None: every report counts the same.
 
     Returns
     -------
@@ -123,14 +127,14 @@ def compare_conditional_shares(
     Raises
     ------
     ValueError
-        As `estimate_pooled_joint`; or if there are not two questions, or three with `within`, or an answer is not in
-        its range.
+        As `estimate_pooled_joint`, also about the weights; or if there are not two questions, or three with `within`,
+        or an answer is not in its range.
 
     Notes
     -----
     The intervals are guaranteed whatever the true table is ("exact", by Chernoff's bound) where some part has
-    fewer than 100 reports, or fewer than 100 people are estimated in the smaller of the two groups; elsewhere they
-    invert the score test ("wilson").
+    fewer than 100 reports, or fewer than 100 people are estimated in the smaller of the two groups, of as many as
+    would say as much if all counted the same (Kish 1992); elsewhere they invert the score test ("wilson").
 
     Examples
     --------
@@ -152,16 +156,19 @@ def compare_conditional_shares(
         for (name, answer), truths in zip(wanted, shape, strict=True)
     )
     confidence = probability("confidence", confidence, open_interval=True)
-    n = sum(int(part.sum()) for part in reports)
-    if not n:
-        raise ValueError("tallies must have a positive sum; they are all 0")
-    some = [(part, used) for part, used in zip(reports, asked, strict=True) if part.any()]
+    sizes = [int(part.sum()) for part in reports]
+    factors = part_weights(weights, sizes, "tallies").tolist()
+    some = [each for each in zip(factors, reports, asked, strict=True) if each[0]]
+    alike = list_alike([used for _factor, _part, used in some])
     groups = [
-        [_GroupPart.of(part, used, n, (row, column, *rest), gave) for part, used in some]
+        [_GroupPart.of([some[place] for place in own], (row, column, *rest), gave) for own in alike]
         for gave in (True, False)
     ]
+    n = sum(sizes)
+    if weights is not None:
+        n = 1 / sum(factor**2 / int(part.sum()) for factor, part, _used in some)
     smallest = min(n * _sum(parts, "people") for parts in groups)
-    fewest = min([smallest, *(float(part.sum()) for part, _used in some)])
+    fewest = min([smallest, *(float(part.sum()) for _factor, part, _used in some)])
     kind = "exact" if fewest < SMALL else "wilson"
     by_itself = split_error(confidence, 2)
     gave, others = (compute(_share_of(parts, by_itself, kind)) for parts in groups)
@@ -170,7 +177,9 @@ def compare_conditional_shares(
 
 @dataclass(frozen=True, eq=False)
 class _GroupPart:
-    """A part of which those are looked at who gave an answer, or who did not; reports that add the same are one.
+    """Parts under the same designs, of which those are looked at who gave an answer, or who did not.
+
+    Reports that add the same are one.
 
     Attributes
     ----------
@@ -186,14 +195,13 @@ class _GroupPart:
     @classmethod
     def of(
         cls,
-        reports: NDArray[np.int64],
-        designs: Sequence[Design],
-        n: int,
+        parts: Sequence[tuple[float, NDArray[np.int64], Sequence[Design]]],
         answers: tuple[int, ...],
         gave: bool,
     ) -> "_GroupPart":
-        """Of all reports of a part, which counts as much as it has of `n`; a third answer is that of all who count."""
+        """Of all reports of parts, with what each counts; a third answer is that of all who count."""
         row, column, *rest = answers
+        designs = parts[0][2]
         possible = [possible_reports(design) for design in designs]
         chances = [design.matrix[:, sent] for design, sent in zip(designs, possible, strict=True)]
         inverses = [left_inverse(design)[:, sent] for design, sent in zip(designs, possible, strict=True)]
@@ -206,11 +214,14 @@ class _GroupPart:
         _, chosen, group = np.unique(
             np.round(np.stack([both, people]) / scale, 12), axis=1, return_index=True, return_inverse=True
         )
-        seen = np.bincount(group.ravel(), weights=reports[np.ix_(*possible)].ravel()).astype(np.int64)
+        seen = [
+            np.bincount(group.ravel(), reports[np.ix_(*possible)].ravel(), len(chosen)).astype(np.int64)
+            for _factor, reports, _designs in parts
+        ]
         sums = np.zeros((both.size, len(chosen)))
         sums[np.arange(both.size), group.ravel()] = 1
         matrix = np.unique(np.round(_cross(chances) @ sums, 15), axis=0)
-        part = Mixture(seen[None], np.array([reports.sum() / n]), matrix)
+        part = Mixture(np.stack(seen), np.array([factor for factor, _reports, _designs in parts]), matrix)
         return cls(part, both[chosen], people[chosen])
 
     def away(self, share: float) -> Row:
@@ -219,13 +230,13 @@ class _GroupPart:
 
 
 def _sum(parts: Sequence[_GroupPart], what: str) -> float:
-    return sum(float(each.part.weights[0] * (each.part.observed[0] @ getattr(each, what))) for each in parts)
+    return sum(float(each.part.weights @ (each.part.observed @ getattr(each, what))) for each in parts)
 
 
 def _share_of(parts: Sequence[_GroupPart], confidence: float, kind: str) -> Steps[ConditionalShare]:
     people, both = _sum(parts, "people"), _sum(parts, "both")
     value = both / people if people > 1e-12 else None
-    if kind == "exact" and len(parts) == 1:
+    if kind == "exact" and len(parts) == 1 and len(parts[0].part.weights) == 1:
         found = yield SingleRatio(parts[0].part, parts[0].both, parts[0].people, confidence)
         low, high = found.tolist()
     else:

@@ -174,17 +174,26 @@ def exact_limits(
     ndarray, shape (cells, 2)
     """
     mixtures, inverses = [], []
-    for weight, reports, designs in parts:
+    for places in list_alike([used for _weight, _reports, used in parts]):
+        designs = parts[places[0]][2]
         possible = [possible_reports(design) for design in designs]
         chances = [design.matrix[:, sent] for design, sent in zip(designs, possible, strict=True)]
-        seen = reports[np.ix_(*possible)].reshape(1, -1)
-        mixtures.append(Mixture(seen, np.array([weight]), _product(chances)))
+        seen = np.stack([parts[place][1][np.ix_(*possible)].ravel() for place in places])
+        mixtures.append(Mixture(seen, np.array([parts[place][0] for place in places]), product_of(chances)))
         inverses.append(
             [left_inverse(design)[:, sent] for design, sent in zip(designs, possible, strict=True)]
         )
     cells = np.ndindex(*(design.weights.shape[0] for design in parts[0][2]))
     sums = [[cell_coefficients(own, cell) for own in inverses] for cell in cells]
     return np.array(compute(limits_of_sums(mixtures, sums, confidence, "exact")))
+
+
+def list_alike(designs: Sequence[Sequence[Design]]) -> list[list[int]]:
+    """The places of parts under the same designs."""
+    alike: dict[tuple[bytes, ...], list[int]] = {}
+    for place, used in enumerate(designs):
+        alike.setdefault(tuple(design.weights.tobytes() for design in used), []).append(place)
+    return list(alike.values())
 
 
 def rounding_errors(designs: Sequence[Design]) -> float:
@@ -228,7 +237,7 @@ def _covariance(
     return np.asarray(covariance)
 
 
-def _product(matrices: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
+def product_of(matrices: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
     """The Kronecker product."""
     found = np.ones((1, 1))
     for matrix in matrices:

@@ -7,26 +7,34 @@ Zou, G. Y. and Donner, A. (2008). Construction of confidence limits about effect
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from server.privacy._checks import option, probability, whole_number
 from server.privacy.designs import Design
 from server.privacy.estimators.association import Association, associate
 from server.privacy.estimators.checked_tallies import Tally, checked_joint_parts
-from server.privacy.estimators.inverse import standard_errors
+from server.privacy.estimators.inverse import left_inverse, possible_reports, standard_errors
 from server.privacy.estimators.joint import (
     JointEstimate,
     exact_limits,
     joint_of,
+    list_alike,
     marginals_of,
+    product_of,
     rounding_errors,
 )
+from server.privacy.estimators.limits import limits_of_means
 from server.privacy.estimators.parts import part_weights
-from server.privacy.estimators.pooled import pooled_covariance, pooled_intervals
+from server.privacy.estimators.pooled import pooled_intervals
+from server.privacy.estimators.together import compute
 from server.privacy.estimators.weighted_limits import POOLED_INTERVALS, kind_by_size
+
+_MOST_TOGETHER = 1 << 21
+"""Numbers that limits are computed of at once."""
 
 
 def estimate_pooled_joint(
@@ -80,22 +88,22 @@ def estimate_pooled_joint(
     factors = part_weights(weights, sizes, "tallies").tolist()
     some = [each for each in zip(factors, reports, asked, strict=True) if each[0]]
     kind = kind_by_size(interval, min(int(part.sum()) for _, part, _ in some))
-    counting = [
-        (factor, joint_of(part, used, confidence, "wilson" if len(some) > 1 else kind))
-        for factor, part, used in some
+    if len(some) == 1:
+        return replace(joint_of(*some[0][1:], confidence, kind), n=sum(sizes))
+    stacks = [
+        _JointStack.of([some[place] for place in own]) for own in list_alike([used for _, _, used in some])
     ]
-    if len(counting) == 1:
-        return replace(counting[0][1], n=sum(sizes))
-    table = np.asarray(sum(factor * one.table for factor, one in counting))
-    used_factors = np.array([factor for factor, _ in counting])
-    covariance = pooled_covariance(used_factors, np.stack([one.covariance for _, one in counting]))
+    table = np.sum([stack.factors @ stack.tables for stack in stacks], axis=0).reshape(
+        [design.weights.shape[0] for design in some[0][2]]
+    )
+    covariance = np.sum([stack.covariance for stack in stacks], axis=0)
     intervals = (
         exact_limits(some, confidence)
         if kind == "exact"
         else pooled_intervals(
-            used_factors,
-            np.stack([one.table.ravel() for _, one in counting]),
-            np.stack([one.intervals.reshape(-1, 2) for _, one in counting]),
+            np.concatenate([stack.factors for stack in stacks]),
+            np.concatenate([stack.tables for stack in stacks]),
+            np.concatenate([stack.limits(confidence) for stack in stacks]),
         )
     )
     rounding = max(rounding_errors(part) for part in asked)
@@ -111,6 +119,63 @@ def estimate_pooled_joint(
         confidence=confidence,
         interval=kind,
     )
+
+
+@dataclass(frozen=True, eq=False)
+class _JointStack:
+    """Parts under the same designs: hundreds of strata take the steps of one.
+
+    Attributes
+    ----------
+    factors, sizes : ndarray, shape (parts,)
+        What each counts, and its reports.
+    seen : ndarray of int, shape (parts, m)
+        Of each combination of reports that some truth can send.
+    product : ndarray, shape (cells, m)
+        What such a report adds to each cell.
+    """
+
+    factors: NDArray[np.float64]
+    sizes: NDArray[np.float64]
+    seen: NDArray[np.int64]
+    product: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, parts: Sequence[tuple[float, NDArray[np.int64], Sequence[Design]]]) -> "_JointStack":
+        designs = parts[0][2]
+        possible = [possible_reports(design) for design in designs]
+        inverses = [left_inverse(design)[:, sent] for design, sent in zip(designs, possible, strict=True)]
+        return cls(
+            np.array([factor for factor, _, _ in parts]),
+            np.array([float(part.sum()) for _, part, _ in parts]),
+            np.stack([part[np.ix_(*possible)].ravel() for _, part, _ in parts]),
+            product_of(inverses),
+        )
+
+    @cached_property
+    def tables(self) -> NDArray[np.float64]:
+        """Of each part, shape (parts, cells)."""
+        return np.asarray(self.seen / self.sizes[:, None] @ self.product.T)
+
+    @cached_property
+    def covariance(self) -> NDArray[np.float64]:
+        """Of what the parts add to the pooled cells; infinite where one has a single report."""
+        if (self.sizes == 1).any():
+            return np.full((len(self.product),) * 2, np.inf)
+        masses = self.factors**2 / (self.sizes - 1)
+        moments = (self.product * (masses / self.sizes @ self.seen)) @ self.product.T
+        found = moments - (self.tables * masses[:, None]).T @ self.tables
+        found[np.diag_indices(len(found))] = np.maximum(np.diag(found), 0)  # rounding
+        return np.asarray(found)
+
+    def limits(self, confidence: float) -> NDArray[np.float64]:
+        """Those of each part, shape (parts, cells, 2)."""
+        found, together = [], max(1, _MOST_TOGETHER // self.seen.size)
+        for first in range(0, len(self.product), together):
+            rows = list(self.product[first : first + together])
+            own = compute(limits_of_means(rows, [self.seen] * len(rows), confidence, "wilson"))
+            found.append(own.reshape(len(rows), len(self.factors), 2))
+        return np.concatenate(found).transpose(1, 0, 2)
 
 
 def association_of(joint: JointEstimate, first: int, second: int) -> Association:

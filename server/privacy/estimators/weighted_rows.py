@@ -124,6 +124,47 @@ def pick_difference(found: RatioEstimates, first: int, second: int, confidence: 
     )
 
 
+@dataclass(frozen=True)
+class WeightedOddsRatio:
+    """The odds of one share over those of another.
+
+    Attributes
+    ----------
+    value : float
+    log_error : float
+        Standard error of its logarithm, by the delta method.
+    interval : tuple of float
+        Of the logarithm by Student's t with `degrees_of_freedom`, as a ratio.
+    degrees_of_freedom : int
+    """
+
+    value: float
+    log_error: float
+    interval: tuple[float, float]
+    degrees_of_freedom: int
+
+
+def pick_odds_ratio(
+    found: RatioEstimates, first: int, second: int, confidence: float
+) -> WeightedOddsRatio | None:
+    """The odds of the second of several shares over those of the first.
+
+    None where a share is not between 0 and 1, or the rows do not tell how much they vary.
+    """
+    places = [first, second]
+    shares, covariance = found.values[places], found.covariance[np.ix_(places, places)]
+    freedom = int(found.degrees_of_freedom[places].min())
+    if not ((shares > 0) & (shares < 1)).all() or not np.isfinite(covariance).all() or freedom < 1:
+        return None
+    slope = np.array([-1.0, 1.0]) / (shares * (1 - shares))
+    low, high = np.log(shares / (1 - shares)).tolist()
+    error = math.sqrt(max(float(slope @ covariance @ slope), 0.0))
+    reach = float(stdtrit(freedom, (1 + confidence) / 2)) * error
+    with np.errstate(over="ignore"):
+        value, *ends = np.exp([high - low, high - low - reach, high - low + reach]).tolist()
+    return WeightedOddsRatio(value, error, (ends[0], ends[1]), freedom)
+
+
 def _state(
     value: float, variance: float, freedom: int, evenly: float, n: int, confidence: float
 ) -> WeightedEstimate:

@@ -21,6 +21,7 @@ from server.reports.explaining.explained_rows import OTHERS, STRATUM, TREND, WEE
 from server.reports.pictures import count_doublings, ratio_axis
 from server.reports.report import Report
 from server.reports.report_words import ReportWords
+from server.reports.weighting_notes import UNWEIGHTED, list_weighting
 from server.study.answer_texts import answer_text
 from server.study.definitions import Definition
 
@@ -28,15 +29,23 @@ from server.study.definitions import Definition
 def build_explanation(words: ReportWords, report: Report, explained: ExplainedAnswer) -> Section:
     """The section of a report about what an answer goes with."""
     title = words.gettext("What “%(answer)s” goes with", answer=explained.name)
-    return Section("explanation", Text(title), tuple(describe_explanation(words, report, explained)))
+    plain = explained.unweighted
+    below = () if plain is None else tuple(describe_explanation(words, report, plain, _UNWEIGHTED))
+    sections = (Section("explanation-unweighted", Text(words.gettext(UNWEIGHTED)), below),) if below else ()
+    return Section(
+        "explanation", Text(title), tuple(describe_explanation(words, report, explained)), sections
+    )
 
 
+_UNWEIGHTED = "explained-unweighted"
 _POINTS = 100
 _OPEN_RANGES = N_("%(estimate)s (at least %(low)s)"), N_("%(estimate)s (at most %(high)s)")
 _KNOWN = {STRATUM: N_("Stratum"), WEEK: N_("Week, each by itself"), TREND: N_("Week, as a trend")}
 
 
-def describe_explanation(words: ReportWords, report: Report, explained: ExplainedAnswer) -> Iterator[Block]:
+def describe_explanation(
+    words: ReportWords, report: Report, explained: ExplainedAnswer, name: str = "explained"
+) -> Iterator[Block]:
     """A row for each step of each predictor, the odds ratios drawn, and what must be known of all."""
     _, found = words.gettext, explained.explanation
     named = ExplainedNames(words, report.definition)
@@ -61,7 +70,10 @@ def describe_explanation(words: ReportWords, report: Report, explained: Explaine
     first = named.call_answer(explained.outcome, 0) if explained.outcome.levels else ""
     notes = tuple(list_notes(explained, words.gettext, first, words.p_value, words.integer))
     yield make_paragraph(_say_of_whom(words, report, explained))
-    yield Table("explained", title, _name_columns(words, explained), tuple(rows), notes)
+    short = ""
+    if name == _UNWEIGHTED:
+        title, short = f"{title} · {_('not weighted')}", _("Explained, unweighted")
+    yield Table(name, title, _name_columns(words, explained), tuple(rows), notes, short)
     if explained.model != "linear":
         yield _draw(words, named, explained, steps)
     template = N_(
@@ -162,8 +174,8 @@ class ExplainedNames:
 def _say_of_whom(words: ReportWords, report: Report, explained: ExplainedAnswer) -> str:
     _, n = words.gettext, explained.rows
     parts = [words.ngettext("%(num)s response", "%(num)s responses", n, num=words.integer(n))]
-    if not explained.weighted:
-        parts.append(_("Not weighted: every response counts the same."))
+    if not explained.weighted or explained.weighed is not None:
+        parts.append(" ".join(list_weighting(explained.weighed, _)))
     if len(explained.versions) < len(report.versions):
         numbers = ", ".join(map(str, sorted(explained.versions)))
         parts.append(_("Only of versions %(numbers)s, which ask all of it.", numbers=numbers))

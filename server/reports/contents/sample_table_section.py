@@ -3,8 +3,9 @@
 import math
 from collections.abc import Iterator, Sequence
 
+from server.output import formatting
 from server.output.documents import Cell, Number, Table, Text
-from server.privacy.estimators.weighted_rows import WeightedEstimate
+from server.privacy.estimators.weighted_rows import WeightedEstimate, WeightedOddsRatio
 from server.reports.contents import cell_texts
 from server.reports.elsewhere.sample_margins import STRATUM
 from server.reports.elsewhere.sample_tables import SampleLine, SampleTable
@@ -25,6 +26,7 @@ def draw_sample_tables(words: ReportWords, report: Report, tables: Sequence[Samp
         _("above the first group"),
         _("from"),
         _("to"),
+        _("Odds ratio"),
         _("p value"),
     )
     notes = (
@@ -61,6 +63,7 @@ def _list_rows(
             name,
             *_number(words, table, line, own),
             *apart,
+            _say_odds(words, line.odds[place - 1] if place else None),
             cell_texts.p_value(words, p_value),
         )
 
@@ -74,6 +77,17 @@ def _number(
         width = float(table.question.ends[1]) - float(table.question.ends[0])
         return tuple(cell_texts.measure(words, number, width) for number in numbers)
     return tuple(cell_texts.share(words, number) for number in numbers)
+
+
+def _say_odds(words: ReportWords, odds: WeightedOddsRatio | None) -> Text:
+    """Over those in the first group, with its interval."""
+    if odds is None:
+        return Text("–")
+    digits = formatting.count_digits((odds.value, *odds.interval, 1.0))
+    ratio, low, high = (
+        formatting.ratio(number, words.locale, digits) for number in (odds.value, *odds.interval)
+    )
+    return Text(words.gettext("%(estimate)s (%(low)s to %(high)s)", estimate=ratio, low=low, high=high))
 
 
 def _leave_out(words: ReportWords) -> tuple[Number, ...]:

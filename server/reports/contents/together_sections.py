@@ -12,6 +12,7 @@ from server.reports.crossing_findings import interpret_crossing
 from server.reports.report import Report
 from server.reports.report_words import ReportWords
 from server.reports.three_together import ThreeTogether
+from server.reports.weighting_notes import UNWEIGHTED, WITHIN_STRATA, list_weighting
 
 _WORDS = "results/_crossed_words.html"
 """Where the page of results has the same words."""
@@ -30,9 +31,24 @@ def describe_together(words: ReportWords, report: Report) -> Section | None:
 def _describe(words: ReportWords, report: Report, number: int, found: Crossed | ThreeTogether) -> Section:
     title = cell_texts.quote_text(report.definition, " × ".join(side.question.text for side in found.sides))
     name = f"together-{number}"
+    blocks = tuple(_describe_any(words, report, name, found))
+    if found.plain is None or found.too_large:
+        return Section(name, title, blocks)
+    plain = f"{name}-unweighted"
+    below = Section(
+        plain,
+        Text(words.gettext(UNWEIGHTED)),
+        tuple(_describe_any(words, report, plain, found.plain)),
+    )
+    return Section(name, title, blocks, (below,))
+
+
+def _describe_any(
+    words: ReportWords, report: Report, name: str, found: Crossed | ThreeTogether
+) -> Iterator[Block]:
     if isinstance(found, ThreeTogether):
-        return Section(name, title, tuple(_describe_three(words, report, name, found)))
-    return Section(name, title, tuple(_describe_pair(words, report, name, found)))
+        return _describe_three(words, report, name, found)
+    return _describe_pair(words, report, name, found)
 
 
 def _describe_pair(words: ReportWords, report: Report, name: str, crossed: Crossed) -> Iterator[Block]:
@@ -44,9 +60,8 @@ def _describe_pair(words: ReportWords, report: Report, name: str, crossed: Cross
     sentence = words.macro(_WORDS, "crossed_sentence", crossed, found, language)
     table = None if crossed.numeric else draw_table(words, report, crossed)
     charts = (draw_groups(words, report, crossed), *([] if table is None else [table]))
-    yield FindingBlock(
-        sentence, notes=(_count(words, crossed.n), words.macro(_WORDS, "how_sure", crossed)), charts=charts
-    )
+    notes = (*_list_weighting(words, crossed), words.macro(_WORDS, "how_sure", crossed))
+    yield FindingBlock(sentence, notes=notes, charts=charts)
     if crossed.numeric:
         yield _tabulate_means(words, report, name, crossed)
         return
@@ -57,13 +72,18 @@ def _describe_pair(words: ReportWords, report: Report, name: str, crossed: Cross
             for column, cell in enumerate(line)
         ]
         headings = (crossed.row.question.text, crossed.column.question.text)
-        yield _tabulate(words, report, name, headings, rows, crossed.cells[0][0].guaranteed)
+        yield _tabulate(words, report, name, headings, rows, crossed)
     yield Facts(tuple(_list_measures(words, crossed)))
 
 
-def _count(words: ReportWords, n: int) -> str:
+def _list_weighting(words: ReportWords, found: Crossed | ThreeTogether) -> Iterator[str]:
+    """How many responses it is of, and whether strata count by their populations."""
+    n = found.n
     number = words.ngettext("%(num)s response", "%(num)s responses", n, num=words.integer(n))
-    return f"{number} · {words.gettext('Not weighted: every response counts the same.')}"
+    weighed = None if found.strata is None else found.strata.weighed
+    yield f"{number} · {' '.join(list_weighting(weighed, words.gettext))}"
+    if weighed is not None:
+        yield words.gettext(WITHIN_STRATA)
 
 
 def _answers(report: Report, crossed: Crossed, at: tuple[int, int]) -> tuple[Cell, Cell]:
@@ -85,7 +105,7 @@ def _tabulate(
     name: str,
     headings: tuple[str, ...],
     rows: list[tuple[Cell, ...]],
-    guaranteed: bool,
+    found: Crossed | ThreeTogether,
 ) -> Table:
     """The share of every combination of answers."""
     _ = words.gettext
@@ -97,10 +117,18 @@ def _tabulate(
         _("to"),
     )
     caption = _("Estimated shares of all who responded; not cut at 0 or 100 %%")
-    short = _("Together %(number)s", number=name.rpartition("-")[2])
-    return Table(
-        f"{name}-table", caption, columns, tuple(rows), (words.macro(_WORDS, "how_cells", guaranteed),), short
-    )
+    if found.strata is not None:
+        caption = _("Estimated shares of the population; not cut at 0 or 100 %%")
+    note = words.macro(_WORDS, "how_cells", found.list_cells()[0].guaranteed)
+    return Table(f"{name}-table", caption, columns, tuple(rows), (note,), _shorten(words, name))
+
+
+def _shorten(words: ReportWords, name: str) -> str:
+    """What a sheet with its numbers is called."""
+    _, number, *plain = name.split("-")
+    if plain:
+        return words.gettext("Together %(number)s, unweighted", number=number)
+    return words.gettext("Together %(number)s", number=number)
 
 
 def _list_measures(words: ReportWords, crossed: Crossed) -> Iterator[tuple[str, Cell]]:
@@ -158,13 +186,14 @@ def _tabulate_means(words: ReportWords, report: Report, name: str, crossed: Cros
         "The two intervals of a row hold together at %(confidence)s %%.",
         confidence=words.level(report.confidence),
     )
-    short = _("Together %(number)s", number=name.rpartition("-")[2])
+    short = _shorten(words, name)
     return Table(f"{name}-table", crossed.column.question.text, columns, tuple(rows), (note,), short)
 
 
 def _describe_three(words: ReportWords, report: Report, name: str, three: ThreeTogether) -> Iterator[Block]:
     _ = words.gettext
-    yield Paragraph(Text(_count(words, three.n)))
+    for line in _list_weighting(words, three):
+        yield Paragraph(Text(line))
     if three.too_large:
         yield Paragraph(Text(_("These three questions have too many answers for a joint table.")))
         return
@@ -174,7 +203,7 @@ def _describe_three(words: ReportWords, report: Report, name: str, three: ThreeT
         answers = [_name_answer(words, report, three, place, index) for place, index in enumerate(at)]
         rows.append((*answers, *_share(words, cell)))
     headings = tuple(side.question.text for side in three.sides)
-    yield _tabulate(words, report, name, headings, rows, cells[0].guaranteed)
+    yield _tabulate(words, report, name, headings, rows, three)
     if three.pairs:
         yield _tabulate_within(words, report, name, three)
     else:
@@ -227,7 +256,7 @@ def _tabulate_within(words: ReportWords, report: Report, name: str, three: Three
         confidence=words.level(report.confidence),
     )
     caption = _("Two of them, within each answer of the third")
-    short = _("Together %(number)s, within", number=name.rpartition("-")[2])
+    short = _("%(name)s, within", name=_shorten(words, name))
     return Table(f"{name}-within", caption, columns, tuple(rows), (note,), short)
 
 

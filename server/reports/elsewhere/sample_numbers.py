@@ -4,7 +4,7 @@ from typing import Any
 
 from server.output.formatting import finite
 from server.privacy.estimators.sampled_ratios import WaldTest
-from server.privacy.estimators.weighted_rows import WeightedEstimate
+from server.privacy.estimators.weighted_rows import WeightedEstimate, WeightedOddsRatio
 from server.reports.elsewhere.sample_estimates import SampleReport, SampleRow
 from server.reports.elsewhere.sample_margins import FittedMargin
 from server.reports.elsewhere.sample_tables import SampleTable
@@ -99,10 +99,20 @@ def _table_json(table: SampleTable) -> dict[str, Any]:
                 **_name_statistic(table.question, line.index),
                 "groups": [_estimate_json(own) for own in line.groups],
                 "differences": [_estimate_json(own) for own in line.differences],
+                "odds_ratios": [None if own is None else _odds_json(own) for own in line.odds],
                 "test": _test_json(line.test),
             }
             for line in table.lines
         ],
+    }
+
+
+def _odds_json(odds: WeightedOddsRatio) -> dict[str, Any]:
+    return {
+        "value": finite(odds.value),
+        "log_standard_error": odds.log_error,
+        "interval": [finite(limit) for limit in odds.interval],
+        "degrees_of_freedom": odds.degrees_of_freedom,
     }
 
 

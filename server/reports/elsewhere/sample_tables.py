@@ -14,7 +14,13 @@ from server.privacy.estimators.sampled_ratios import (
     compare_with_zero,
     estimate_ratios,
 )
-from server.privacy.estimators.weighted_rows import WeightedEstimate, pick_difference, pick_estimate
+from server.privacy.estimators.weighted_rows import (
+    WeightedEstimate,
+    WeightedOddsRatio,
+    pick_difference,
+    pick_estimate,
+    pick_odds_ratio,
+)
 from server.reports.elsewhere.covariates import Covariate
 from server.reports.elsewhere.foreign_table import ForeignTable
 from server.reports.elsewhere.sample_answers import Grouping, SampleAnswers
@@ -31,11 +37,15 @@ _SURE = 3.0
 
 @dataclass(frozen=True, eq=False)
 class SampleLine:
-    """An answer by its number, or the mean: in each group, and how far that is above the first group's."""
+    """An answer by its number, or the mean: in each group, and how far that is above the first group's.
+
+    Of an answer `odds` are its odds in each other group over those in the first; None where they are not told.
+    """
 
     index: int | None
     groups: tuple[WeightedEstimate, ...]
     differences: tuple[WeightedEstimate, ...]
+    odds: tuple[WeightedOddsRatio | None, ...]
     test: WaldTest
 
 
@@ -156,5 +166,8 @@ def _compare(index: int | None, found: RatioEstimates, confidence: float) -> Sam
         index,
         tuple(pick_estimate(found, place, confidence) for place in places),
         tuple(pick_difference(found, 0, place, confidence) for place in places[1:]),
+        tuple(
+            None if index is None else pick_odds_ratio(found, 0, place, confidence) for place in places[1:]
+        ),
         compare_with_zero(contrast @ found.values[there], covariance, freedom),
     )

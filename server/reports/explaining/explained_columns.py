@@ -1,7 +1,7 @@
 """All rows of an explanation as data of a likelihood, or of normal equations, and where predictors stand in them."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass
 from itertools import product
 
@@ -16,9 +16,11 @@ from server.privacy.estimators.latent_likelihood import MOST_WRITTEN_OUT, Latent
 from server.privacy.estimators.number_explaining import NumberData
 from server.privacy.estimators.outcome_levels import OutcomeModel
 from server.privacy.estimators.sampled_rows import RowSample
+from server.privacy.estimators.stratum_samples import StratumSample
 from server.reports.explaining.alike_rows import combine_chances, sum_alike
 from server.reports.explaining.chosen_columns import CoinColumn, ExplainedModel, KnownColumn
 from server.reports.explaining.explained_rows import ExplainableRows
+from server.reports.population_weights import Weigh, weigh_nothing
 
 Floats = NDArray[np.float64]
 NOBODY = N_(
@@ -41,7 +43,8 @@ class ExplainedColumns:
     """What is known of rows, first, then answers: those that are alike once.
 
     `columns` are predictors in that order, and beside each its `predictors`, the `levels` it has, and its `steps`.
-    `unknown` says how many are left out as their week is not known, where weeks are a predictor.
+    `unknown` says how many are left out as their week is not known, where weeks are a predictor. With `weigh` strata
+    count by their populations, where they can (`strata`).
     """
 
     def __init__(
@@ -50,6 +53,7 @@ class ExplainedColumns:
         outcome: CoinColumn,
         model: ExplainedModel,
         chosen: Sequence[CoinColumn | KnownColumn],
+        weigh: Weigh = weigh_nothing,
     ) -> None:
         self._outcome, self._model = outcome, model
         self._known = [column for column in chosen if isinstance(column, KnownColumn)]
@@ -58,21 +62,26 @@ class ExplainedColumns:
         self.levels: list[tuple[str, ...]] = []
         self.predictors: list[Predictor] = []
         self.steps: list[tuple[ExplainedStep, ...]] = []
-        self._read(rows)
+        asking = set(outcome.bytes_of).intersection(*(column.bytes_of for column in self._coins))
+        self.strata = weigh([wave for wave in rows.report.waves if wave.number in asking]) if asking else None
+        self._read(rows, asking)
         if rows.sample is not None:
             self._counts *= self.rows / self._counts.sum()
         self._build_known()
         self._build_answers()
 
-    def _read(self, rows: ExplainableRows) -> None:
-        asking = set(self._outcome.bytes_of).intersection(*(column.bytes_of for column in self._coins))
+    def _read(self, rows: ExplainableRows, asking: Container[int]) -> None:
         numeric = self._model == "linear"
         seen: list[list[Floats]] = []
-        values, counts, back, places = [], [], [], []
+        values, counts, back, places, cells = [], [], [], [], []
         self.rows, versions, start = 0, [], 0
         weekly = rows.weekly if any(column.weekly for column in self._known) else None
         for block in rows.blocks() if weekly is None else weekly.blocks():
-            if block.wave.number not in asking or not len(block.counts):
+            if block.wave.number not in asking:
+                continue
+            if self.strata is not None:
+                block = block.keep(self.strata.cell_of[block.places] < len(self.strata.shares))
+            if not len(block.counts):
                 continue
             versions.append(block.wave.number)
             self.rows += int(block.tally.n)
@@ -83,7 +92,14 @@ class ExplainedColumns:
             table = (
                 np.stack([column.values(block) for column in self._known], axis=1) if self._known else None
             )
+            if self.strata is not None:  # rows of a stratum alone stand together
+                cell = self.strata.cell_of[block.places].astype(np.float64)[:, None]
+                table = cell if table is None else np.concatenate([table, cell], axis=1)
             alike, own, sums = sum_alike(both, table, block.counts)
+            if self.strata is not None:
+                assert table is not None
+                cells.append(table[alike, -1].astype(np.int64))
+                table = table[:, :-1]
             seen.append([found[alike] for found in both])
             values.append(np.zeros((len(alike), 0)) if table is None else table[alike])
             counts.append(sums)
@@ -91,17 +107,22 @@ class ExplainedColumns:
                 back.append(start + own)
                 places.append(block.rows)
             start += len(alike)
+        if not counts and self.strata is not None:
+            raise ValueError("strata that count must have responses to all of it")
         if not counts:
             raise refuse(422, "explain", NOBODY if rows.report.n else NOTHING_SHOWN)
         self.versions = tuple(dict.fromkeys(versions))
         self.unknown = None if weekly is None else weekly.count_unknown(self.versions)
         self._counts, self._values = np.concatenate(counts), np.concatenate(values)
         self._seen = [np.concatenate(parts) for parts in zip(*seen, strict=True)]
-        self.sample = (
-            None
-            if rows.sample is None
-            else RowSample(np.concatenate(places), np.concatenate(back).astype(np.int64), rows.sample)
-        )
+        self.sample: RowSample | None = None
+        if rows.sample is not None:
+            self.sample = RowSample(
+                np.concatenate(places), np.concatenate(back).astype(np.int64), rows.sample
+            )
+        elif self.strata is not None:
+            made = StratumSample.of(self._counts, np.concatenate(cells), self.strata.shares)
+            self.sample, self._counts = made, made.counts
 
     def _build_known(self) -> None:
         """Columns of what is known, centred, so that the intercept is of people in the middle."""
@@ -111,6 +132,8 @@ class ExplainedColumns:
         for place, column in enumerate(self._known):
             own = self._values[:, place]
             if (own == own[0]).all():
+                if self.strata is not None:
+                    raise ValueError(f"{column.name} must differ between people that count")
                 raise refuse(
                     422, "by", N_("must differ between people; %(value)s does not"), value=column.name
                 )

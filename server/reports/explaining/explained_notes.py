@@ -5,8 +5,7 @@ from collections.abc import Callable, Iterator
 from server.inputs import N_
 from server.privacy.estimators.regression import LikelihoodRatioTest
 from server.reports.explaining.explained_answer import ExplainedAnswer
-
-Translate = Callable[..., str]
+from server.reports.weighting_notes import WITHIN_STRATA, Translate
 
 PRIOR = N_(
     "The responses alone leave some odds ratio without an end: some group reports “yes” as seldom, or as often, as "
@@ -26,6 +25,13 @@ WEIGHTED = N_(
     "Rows count as their weights say; intervals and tests are by how the rows were drawn, as far as that is stated, "
     "and leave the size of the population aside."
 )
+ROBUST = N_(
+    "Standard errors are robust (sandwich), by how responses vary inside each stratum. Where they are small, an "
+    "interval is the estimate plus and minus as many of them as Student's t says; else that of the profile of the "
+    "weighted likelihood, as much wider as they are. Tests are of that likelihood, corrected likewise (Rao and Scott "
+    "1984). How large each population is counts as known."
+)
+NOT_WEIGHED = N_("With strata that count by their populations this could not be worked out.")
 WEEKS = N_(
     "A week is that in which a response was first shown, which may be later than the one in which it came. Weeks with "
     "few are taken together with others."
@@ -80,8 +86,12 @@ def list_notes(
         yield translate(WEEKS)
     if explained.unknown:
         yield translate(UNKNOWN_WEEK, number=integer(explained.unknown))
-    if explained.weighted:
+    if explained.weighed is not None:
+        yield translate(WITHIN_STRATA if explained.model == "linear" else ROBUST)
+    elif explained.weighted:
         yield translate(WEIGHTED)
+    if explained.not_weighed:
+        yield translate(NOT_WEIGHED)
     yield translate(CAUSE)
 
 

@@ -15,6 +15,7 @@ from server.privacy.estimators.sample_designs import SampleDesign
 from server.reports.elsewhere import ForeignData
 from server.reports.elsewhere.covariates import Covariate
 from server.reports.explaining.shown_weeks import ShownWeeks, group_weeks
+from server.reports.population_weights import Weigh, weigh_nothing
 from server.reports.report import Report
 from server.study.strata import walk
 
@@ -32,7 +33,7 @@ TREND = "trend"
 class RowBlock:
     """Rows of one version that are together: their reports, what each row counts, and what is known of each.
 
-    `rows` are their places in the sample, where there is one.
+    `rows` are their places in the sample, where there is one, and `places` those of their strata in the list of all.
     """
 
     wave: Wave
@@ -41,14 +42,26 @@ class RowBlock:
     groups: NDArray[np.int64]
     known: Mapping[str, NDArray[np.float64]]
     rows: NDArray[np.int64]
+    places: NDArray[np.int64]
+
+    def keep(self, some: NDArray[np.bool_]) -> "RowBlock":
+        """Some of the rows, of no sample."""
+        return replace(
+            self,
+            tally=Tally(self.tally.patterns[some], self.tally.counts[some]),
+            counts=self.counts[some],
+            groups=self.groups[some],
+            known={name: values[some] for name, values in self.known.items()},
+            places=self.places[some],
+        )
 
 
 @dataclass(frozen=True, eq=False)
 class ExplainableRows:
     """What can be explained: `groups` names the largest strata, by their numbers; `blocks` are read anew each time.
 
-    `sample` says how rows were drawn that count differently; None where each response counts the same. Of a survey that
-    was collected here `weekly` says when they were first shown.
+    `sample` says how rows were drawn that count differently; None where each response counts the same, or strata do by
+    their populations (`weigh`). Of a survey that was collected here `weekly` says when they were first shown.
     """
 
     report: Report
@@ -57,6 +70,7 @@ class ExplainableRows:
     blocks: Callable[[], Iterator[RowBlock]]
     sample: SampleDesign | None = None
     weekly: "WeeklyRows | None" = None
+    weigh: Weigh = weigh_nothing
 
 
 class WeeklyRows:
@@ -94,17 +108,18 @@ class WeeklyRows:
         for wave in self._report.waves:
             pieces = Blocks(partial(self._list_pieces, wave, weeks.level_of, width))
             for block in pieces.walk():
-                groups, levels = np.divmod(block.places, width)
+                places, levels = np.divmod(block.places, width)
                 counts = block.tally.counts.astype(np.float64)
                 known = {WEEK: levels.astype(np.float64), TREND: positions[levels]}
-                yield RowBlock(wave, block.tally, counts, groups, known, np.zeros(0, np.int64))
+                groups = self._group_of[places]
+                yield RowBlock(wave, block.tally, counts, groups, known, np.zeros(0, np.int64), places)
 
     def _list_pieces(
         self, wave: Wave, level_of: Mapping[str, int], width: int
     ) -> Iterator[tuple[int, Tally]]:
         for place, week, tally in wave.read_weeks():
             if week is not None:
-                yield int(self._group_of[place]) * width + level_of[week], tally
+                yield place * width + level_of[week], tally
 
 
 def of_report(report: Report) -> ExplainableRows:
@@ -115,9 +130,10 @@ def of_report(report: Report) -> ExplainableRows:
         for wave in report.waves:
             for block in wave.blocks():
                 counts = block.tally.counts.astype(np.float64)
-                yield RowBlock(wave, block.tally, counts, number[block.places], {}, np.zeros(0, np.int64))
+                groups, none = number[block.places], np.zeros(0, np.int64)
+                yield RowBlock(wave, block.tally, counts, groups, {}, none, block.places)
 
-    return ExplainableRows(report, names, (), blocks, weekly=WeeklyRows(report, number))
+    return ExplainableRows(report, names, (), blocks, weekly=WeeklyRows(report, number), weigh=report.weigh)
 
 
 def of_foreign(data: ForeignData) -> ExplainableRows:
@@ -144,13 +160,15 @@ def of_foreign(data: ForeignData) -> ExplainableRows:
             counts = np.ones(len(patterns)) if sample is None else sample.weights[own]
             known = {name: values[own] for name, values in table.covariates.items()}
             tally = Tally(patterns, np.ones(len(patterns), np.int64))
-            yield RowBlock(wave, tally, counts, number[table.place[own]], known, np.flatnonzero(own))
+            places = table.place[own]
+            yield RowBlock(wave, tally, counts, number[places], known, np.flatnonzero(own), places)
 
     covariates = tuple(
         replace(each, categories=table.weeks[each.name]) if each.name in table.weeks else each
         for each in data.study.covariates
     )
-    return ExplainableRows(data.report, names, covariates, blocks, sample)
+    weigh = data.report.weigh if sample is None else weigh_nothing
+    return ExplainableRows(data.report, names, covariates, blocks, sample, weigh=weigh)
 
 
 def _group_strata(report: Report) -> tuple[tuple[str, ...], NDArray[np.int64]]:

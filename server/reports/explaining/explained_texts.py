@@ -11,7 +11,9 @@ from server.privacy.estimators.limits import normal_quantile
 from server.privacy.estimators.regression import LikelihoodRatioTest
 from server.reports.explaining.explained_answer import ExplainedAnswer, ExplainedPredictor
 from server.reports.explaining.explained_columns import ExplainedStep
-from server.reports.explaining.explained_notes import Translate, list_notes
+from server.reports.explaining.explained_notes import list_notes
+from server.reports.population_weights import Weighting
+from server.reports.weighting_notes import Translate, say_in_english
 
 DOES_NOT_TELL = N_("These responses do not tell.")
 _ODDS = (
@@ -70,7 +72,7 @@ def explanation_lines(explained: ExplainedAnswer) -> tuple[list[list[str]], list
         [
             predictor.name,
             name_step(explained, predictor, step),
-            say_effect(explained, effect, _in_english, lambda value, digits: f"{value:.{digits}g}"),
+            say_effect(explained, effect, say_in_english, lambda value, digits: f"{value:.{digits}g}"),
             _say_average(explained, effect),
             cut_letter(predictor.test.p_value),
         ]
@@ -103,14 +105,10 @@ def write_p(value: float) -> str:
     return p_value(value, "en").replace("\N{NO-BREAK SPACE}", " ")
 
 
-def _in_english(template: str, **values: object) -> str:
-    return template % values
-
-
 def _list_english_notes(explained: ExplainedAnswer) -> list[str]:
     levels = explained.outcome.levels
     first = levels[0] if levels else ""
-    return list(list_notes(explained, _in_english, first, write_p, str))
+    return list(list_notes(explained, say_in_english, first, write_p, str))
 
 
 def explanation_json(explained: ExplainedAnswer) -> dict[str, Any]:
@@ -122,6 +120,7 @@ def explanation_json(explained: ExplainedAnswer) -> dict[str, Any]:
         "n": explained.rows,
         "versions": list(explained.versions),
         "weighted": explained.weighted,
+        **_weighting_json(explained),
         "without_week": explained.unknown,
         "prior": "log-F(1, 1)" if found.prior else None,
         "confidence": found.confidence,
@@ -146,6 +145,20 @@ def explanation_json(explained: ExplainedAnswer) -> dict[str, Any]:
             for predictor in explained.predictors
         ],
         "notes": _list_english_notes(explained),
+        "unweighted": None if explained.unweighted is None else explanation_json(explained.unweighted),
+    }
+
+
+def _weighting_json(explained: ExplainedAnswer) -> dict[str, Any]:
+    """By what rows count, and which strata do not stand alone."""
+    if explained.weighed is None:
+        return {"weighting": str(Weighting.BY_ROW) if explained.weighted else "responses"}
+    weighed = explained.weighed
+    together = [list(paths) for paths in weighed.together]
+    return {
+        "weighting": str(weighed.weighting),
+        "taken_together": together,
+        "not_used": list(weighed.unused),
     }
 
 
@@ -161,7 +174,7 @@ def explanation_rows(explained: ExplainedAnswer) -> Iterator[dict[str, object]]:
         "answer": _name_answer(explained),
         "versions": " ".join(map(str, explained.versions)),
         "group": "explained",
-        "weighting": "responses",
+        "weighting": "responses" if explained.weighed is None else "population",
         "n": explained.rows,
     }
     for predictor in explained.predictors:
@@ -188,6 +201,8 @@ def explanation_rows(explained: ExplainedAnswer) -> Iterator[dict[str, object]]:
                 yield {**own, "statistic": "average_effect", **average}
         yield {**by, "statistic": "likelihood_ratio_p_value", "estimate": predictor.test.p_value}
     yield {**about, "statistic": "likelihood_ratio_p_value", "estimate": found.test.p_value}
+    if explained.unweighted is not None:
+        yield from explanation_rows(explained.unweighted)
 
 
 def _name_answer(explained: ExplainedAnswer) -> str:

@@ -42,6 +42,7 @@ def page(survey: Survey) -> ResponseReturnValue:
                 explained = read_explanation(report)
             except InputError as error:
                 refusal = error
+        plain = None if explained is None else explained.unweighted
         return render_template(
             "results/explain.html",
             survey=survey,
@@ -55,6 +56,7 @@ def page(survey: Survey) -> ResponseReturnValue:
             explained=explained,
             named=ExplainedNames(words, report.definition),
             blocks=[] if explained is None else describe_explanation(words, report, explained),
+            plain_blocks=[] if plain is None else describe_explanation(words, report, plain),
             rows=rows,
             formats=FORMATS.values(),
         ), refusal.status if refusal else 200
