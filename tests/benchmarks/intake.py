@@ -5,9 +5,9 @@ one run. With a cap, with invitations, with tickets, four surveys at once, two w
 the targets are printed beside what was measured.
 
 What sends the responses and what stores them run on the same machine. So it is also printed how much processor
-time each of them took, and how busy all cores were together: where they were busy, a second worker can take
-nothing more. What it adds where the server is what one waits for is measured with a quarter of a core for each
-worker (`tests.benchmarks.rationing`), with one of them and with two.
+time each of them took, and how busy all cores were together: a second worker can take no more than one had left of
+them, and what that would come to is printed beside what it took. What it adds where the server is what one waits for
+is measured with a quarter of a core for each worker (`tests.benchmarks.rationing`), with one of them and with two.
 """
 
 import argparse
@@ -219,6 +219,11 @@ def _print_comparisons(found: Mapping[str, list[Run]]) -> None:
             )
             print(f"  {name} / {other}: {ratio:.2f} (asked: {asked})")
     if "two workers" in found:
+        most = statistics.median(1 / run.busy for run in found["one survey"])
+        print(
+            f"  two workers / one survey: at most {most:.2f} on these {os.cpu_count()} cores, "
+            "where a response takes two as much as one"
+        )
         waits = statistics.median(run.waits for run in found["two workers"])
         print(f"  two workers: in {waits:.1%} of all looks one waited for a lock of the other")
 

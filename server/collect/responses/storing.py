@@ -72,13 +72,14 @@ def store(
 
 def _group_by_cell(taken: Sequence[_Taken], writing: _Writing) -> dict[CellKey, Group]:
     """Responses to a survey as the books count them."""
-    cells: dict[CellKey, list[bytes]] = {}
-    for link, submission in taken:
-        key = CellKey(link.version.id, link.stratum_id, writing.mode)
-        cells.setdefault(key, []).append(submission.reports)
+    links: dict[int | None, tuple[ResponseLink, list[bytes]]] = {}
+    for link, submission in taken:  # those of one survey, and to its one version
+        links.setdefault(link.stratum_id, (link, []))[1].append(submission.reports)
     return {
-        key: Group(taken[0][0].survey.minimum, strings, {writing.now.date(): len(strings)})
-        for key, strings in cells.items()
+        CellKey(link.version.id, link.stratum_id, writing.mode): Group(
+            link.survey.minimum, strings, {writing.now.date(): len(strings)}
+        )
+        for link, strings in links.values()
     }
 
 
