@@ -280,7 +280,8 @@ def test_it_says_how_answers_were_protected_and_how_sure_one_can_be(report: Repo
     def said(report: Report, name: str) -> str:
         document = reports.build_internal_document(report, NOTHING, "en")
         (section,) = (found for found in document.sections[: document.lead] if found.name == name)
-        return " ".join(block.text.text for block in section.blocks if isinstance(block, Paragraph))
+        written = " ".join(block.text.text for block in section.blocks if isinstance(block, Paragraph))
+        return written.replace("\xa0", " ")
 
     assert report.definition.guesses.right > 99
     assert "could be right nearly always." in said(report, "protected")
