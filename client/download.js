@@ -5,7 +5,7 @@ import { tellWaiting } from "./waiting.js";
 
 const form = document.querySelector("[data-download]");
 const status = form.querySelector('[role="status"]');
-const { busy, passed, done, failed } = form.dataset;
+const { done, failed } = form.dataset;
 const warn = (event) => event.preventDefault();
 let working = false;
 
@@ -17,7 +17,7 @@ form.addEventListener("submit", async (event) => {
   working = true;
   const { submitter } = event;
   submitter.setAttribute("aria-disabled", "true");
-  const stop = tellWaiting(status, busy, passed);
+  const stop = tellWaiting(status, form.dataset);
   // A button's own `formAction` is the address of the page where it has none.
   const address = submitter.getAttribute("formaction") ?? form.action;
   const body = new URLSearchParams(new FormData(form, submitter));

@@ -7,7 +7,7 @@ import { tellWaiting } from './waiting.js';
 
 const form = document.getElementById('elsewhere');
 const status = form.querySelector('[role="status"]');
-const { busy, passed, done, saved, refused, failed } = form.dataset;
+const { done, saved, refused, failed } = form.dataset;
 let working = false;
 
 form.addEventListener('submit', async (event) => {
@@ -16,7 +16,7 @@ form.addEventListener('submit', async (event) => {
   working = true;
   const { submitter } = event;
   submitter.setAttribute('aria-disabled', 'true');
-  const stop = tellWaiting(status, busy, passed);
+  const stop = tellWaiting(status, form.dataset, form);
   const body = new FormData(form, submitter);
   const said = await fetch(form.getAttribute('action'), { method: 'POST', body })
     .then(take)

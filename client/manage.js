@@ -42,13 +42,12 @@ function select(place) {
 
 /** Has what a button asks for, and takes long, asked for once only; says what is being done, and for how long already. */
 function sendOnce(button) {
-  const { busy, passed } = button.dataset;
   const place = placeStatus(button.closest("p, .foot"));
   let stop = null;
   button.form.addEventListener("submit", (event) => {
     if (stop) event.preventDefault();
     if (stop || event.submitter !== button) return;
-    stop = tellWaiting(place, busy, passed);
+    stop = tellWaiting(place, button.dataset, button.form);
     button.setAttribute("aria-disabled", "true");
   });
   // Somebody who comes back to the page finds it as it was.

@@ -17,7 +17,7 @@ function sayWriting(list) {
     if (working) return;
     working = true;
     link.setAttribute("aria-disabled", "true");
-    const stop = tellWaiting(place, busy.replace("{file}", link.textContent), passed);
+    const stop = tellWaiting(place, { passed, busy: busy.replace("{file}", link.textContent) });
     const name = await fetch(link.href).then(saveAnswer).catch(() => null);
     stop();
     link.removeAttribute("aria-disabled");

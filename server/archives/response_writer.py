@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session
 
 from server.archives.archive_reader import Archive
 from server.archives.arriving import go_on
-from server.archives.checking import Checked, Version
+from server.archives.checking import STORING, Checked, Version
 from server.archives.layout import Document
 from server.collect import batches
 from server.collect.batches import CellKey, Group
@@ -38,7 +38,7 @@ def store_responses(
     report_progress: ProgressReporter,
 ) -> None:
     """Store the responses to all versions, and enter them into the books."""
-    done = checked.responses
+    done = 0
     for version, stored in zip(checked.versions, survey.versions, strict=True):
         days = _days(version.days)
         for rows in _rows(archive, checked, version, stored, ids):
@@ -50,7 +50,8 @@ def store_responses(
                 connection.execute(sa.insert(responses_of(survey.id)), sorted(values, key=itemgetter("id")))
                 _count(connection, survey, checked.manifest, values, days)
                 turns.after_a_part()
-                report_progress(done := done + len(values), 2 * checked.responses)
+                done += len(values)
+                report_progress(checked.responses + STORING * done, (1 + STORING) * checked.responses)
             turns.give_way()  # the next ones are read first
 
 

@@ -21,6 +21,7 @@ from server.collect import responses
 from server.collect.responses import Arrival
 from server.collect.submissions import Submission
 from server.inputs import N_, InputError, refuse
+from server.output.progress import ProgressReporter, report_no_progress
 from server.people import first_researcher, survey_access
 from server.simulation.assumptions import Assumptions, check
 from server.simulation.made_up_people import Entered, draw_people
@@ -103,11 +104,13 @@ def rehearse(
     assumptions: Assumptions,
     setting: Setting | None = None,
     path: str = "",
+    report_progress: ProgressReporter = report_no_progress,
 ) -> Rehearsal:
     """What a survey would find, before it is launched: on a database of its own, which is gone afterwards.
 
     The same tables and the same code as for real responses, from the acceptance to the report. `setting` brings
     the strata and whether they are by invitation; people come by the links below `path`, or by all.
+    `report_progress` learns how many have answered.
 
     Raises
     ------
@@ -125,8 +128,9 @@ def rehearse(
             build_strata(session, survey, setting or Setting())
             version = surveys.publish(session, survey, keep_brackets=True)
             places, spread = find_places(session, survey, respondents, path)
-            for _ in _answer(session, version, people.reports(), places):
-                pass
+            done = 0
+            for number in _answer(session, version, people.reports(), places):
+                report_progress(done := done + number, respondents)
             report = reports.read(session, survey)
     finally:
         engine.dispose()

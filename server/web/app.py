@@ -35,6 +35,7 @@ from server.web.housekeeping import Housekeeper
 from server.web.language_choice import LANGUAGE_COOKIE, VARIES, choose_language, find_offered
 from server.web.page_parts import WORD_LISTS, list_files
 from server.web.webhooks.deliverer import Deliverer
+from server.web.work_progress import WorkTable
 
 for _module in iter_modules(api.__path__):
     import_module(f"{api.__name__}.{_module.name}")  # each adds its operations
@@ -63,6 +64,7 @@ def create_app(config: Config | None = None, name: str = NAME) -> Flask:
     # Whoever serves the application starts it, and stops it in the end.
     app.extensions["moneda.housekeeper"] = Housekeeper(app.extensions["moneda.engine"])
     app.extensions["moneda.deliverer"] = Deliverer(app.extensions["moneda.engine"], config)
+    app.extensions["moneda.works"] = WorkTable()
     _add_languages(app, config)
     _add_client_files(app)
     _add_sessions(app)

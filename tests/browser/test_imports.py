@@ -12,7 +12,8 @@ from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import Opener
 from tests.browser.site_users import DESK, PHONE, Desk, press_on, sign_in
-from tests.support import factories, sample_xlsforms
+from tests.support import factories, sample_archives, sample_xlsforms
+from tests.support.sample_archives import IMPORT
 
 HOSTILE = [
     "<script>globalThis.ran = 1</script>",
@@ -256,3 +257,32 @@ def test_an_import_is_sent_once_and_says_how_long_it_takes(
     page.clock.run_for(3_000)
     expect(said).to_contain_text(re.compile(r"\d seconds so far\."))
     assert page.evaluate("window.sent") == 1
+
+
+def test_how_far_an_import_has_come_is_said_while_it_goes_on(
+    open_page: Opener, served: factories.Served, tmp_path: Path
+) -> None:
+    """On a real import that takes some seconds, under a name that only this form has."""
+    survey = factories.publish(served.database_url, minimum=3)
+    factories.store(served.database_url, survey, [([1, 0], 30_000)])
+    factories.close(served.database_url, survey.slug)
+    path = tmp_path / "survey.zip"
+    path.write_bytes(sample_archives.pack(served.database_url, survey.slug))
+    page = open_page()
+    sign_in(page, served.database_url)
+    page.goto(IMPORT)
+    page.locator("#definition").set_input_files(path)
+    # While a form is on its way, a page can be asked nothing: it keeps what it said for the page that comes next.
+    page.evaluate(
+        "new MutationObserver(([{ target }]) => {"
+        " const said = target.closest('[role=status]') ?? target.parentElement?.closest('[role=status]');"
+        " if (said) sessionStorage.said = `${sessionStorage.said ?? ''}${said.textContent}\\n`;"
+        "}).observe(document.body, { subtree: true, childList: true, characterData: true })"
+    )
+    page.get_by_role("button", name="Import", exact=True).click()
+    expect(page.get_by_text("30,000 responses")).to_be_visible()
+    said = page.evaluate("sessionStorage.said")
+    shares = [int(share) for share in re.findall(r"\d seconds so far\. (\d+)\s% are done\.", said)]
+    assert shares, said
+    assert shares == sorted(shares)
+    assert 0 < shares[-1] < 100

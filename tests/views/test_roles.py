@@ -77,6 +77,7 @@ LEAST = {
     "imports.import_file": SIGNED_IN,
     "imports.templates": SIGNED_IN,
     "power.page": SIGNED_IN,
+    "pending_work.progress": SIGNED_IN,
     "imports.use_template": SIGNED_IN,
     "simulate.form": EDITOR,
     "simulate.look": EDITOR,

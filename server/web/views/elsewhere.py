@@ -25,6 +25,7 @@ from server.web.context import send_download, session
 from server.web.long_work import LONGEST, limit_time, take_place
 from server.web.problem_texts import describe
 from server.web.security import signed_in
+from server.web.work_progress import follow_work
 
 blueprint = Blueprint("elsewhere", __name__, url_prefix="/manage")
 
@@ -78,11 +79,24 @@ def _page(problems: Sequence[tuple[str, str]] = (), document: Document | None = 
 def _read(check_time: Callable[[], None]) -> ForeignReport:
     study = _read_study()
     table = _find_file("data")
-    if table.stream.seek(0, SEEK_END) > TABLE_LIMIT:
+    size = table.stream.seek(0, SEEK_END)
+    if size > TABLE_LIMIT:
         raise refuse(413, "data", N_("must be at most %(limit)d bytes; it has more"), limit=TABLE_LIMIT)
     table.stream.seek(0)
-    with _name_study_file("sampling.", "models["):  # some of what it says is held against the rows
-        data = read_foreign_data(table.stream, study, lambda _done: check_time())
+    # Where more than shares is worked out, that takes longest, and how long nobody knows before.
+    is_counted = not (request.form.get("explain") or study.sampling or study.models)
+
+    with (
+        follow_work() as report_progress,
+        _name_study_file("sampling.", "models["),  # some of what it says is held against the rows
+    ):
+
+        def follow_reading(done: int) -> None:
+            check_time()
+            if is_counted:
+                report_progress(done, size)
+
+        data = read_foreign_data(table.stream, study, follow_reading)
     return ForeignReport(data, _explain(data, check_time))
 
 

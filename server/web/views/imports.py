@@ -23,6 +23,7 @@ from server.web.body_limits import limit_body
 from server.web.context import session
 from server.web.problem_texts import describe
 from server.web.security import record, researcher, signed_in
+from server.web.work_progress import follow_work
 
 blueprint = Blueprint("imports", __name__, url_prefix="/manage")
 
@@ -110,7 +111,9 @@ def _unpack_upload() -> archives.Unpacked | None:
     if not archives.looks_like_archive(file.filename or "", beginning):
         file.seek(0)
         return None
-    return archives.unpack(session(), researcher(), file.stream, TakingTurns(session()))
+    with follow_work() as report_progress:
+        turns = TakingTurns(session())
+        return archives.unpack(session(), researcher(), file.stream, turns, report_progress)
 
 
 def _read() -> Imported:

@@ -18,6 +18,7 @@ from server.study.definitions import Definition
 from server.web.context import session
 from server.web.problem_texts import describe
 from server.web.security import on_survey
+from server.web.work_progress import follow_work
 
 blueprint = Blueprint("simulate", __name__, url_prefix="/manage/surveys/<slug>/simulate")
 
@@ -63,9 +64,11 @@ def run(survey: Survey) -> ResponseReturnValue:
     problems, rehearsal = asked.problems, None
     if not problems:
         try:
-            rehearsal = simulation.rehearse(
-                definition, asked.respondents, asked.assumptions, setting, asked.values["stratum"]
-            )
+            with follow_work() as report_progress:
+                rehearsal = simulation.rehearse(
+                    *(definition, asked.respondents, asked.assumptions, setting, asked.values["stratum"]),
+                    report_progress,
+                )
         except InputError as error:
             problems = error.problems
     if problems:
