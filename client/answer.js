@@ -12,6 +12,8 @@ const preview = 'preview' in page;
 const BRINGS = { invitation: 'admit', ticketed: 'buy', completion: 'takeCompletionKey', consent: 'agree', age: 'agree', 'tablet-hand-over': 'handOver' };
 const apart = preview || 'tablet' in page; // the history has no steps of it, and this device no notes
 let sending = null; // a promise of what sends
+let missed = false; // whether it did not come
+let declined = false;
 
 start().catch((error) => {
   refuse(error.check ?? 'unknown');
@@ -44,11 +46,16 @@ function loadSending() {
     }
     const files = copy('what-sends');
     const script = files.querySelector('script');
-    script.addEventListener('load', () => (way.review ? resolve() : refuse('scripts')));
-    script.addEventListener('error', () => refuse('scripts'));
+    script.addEventListener('load', () => (way.review ? resolve() : miss()));
+    script.addEventListener('error', miss);
     document.head.append(files);
   });
   return sending;
+}
+
+function miss() {
+  missed = true;
+  if (!declined) refuse('scripts'); // else nothing is asked for any more
 }
 
 function refuse(check) {
@@ -82,7 +89,7 @@ function begin({ title, introduction, language, translations, questions: entries
   if (!way.preview?.(entries, (place) => (answers ? open(place) : location.reload()))) showIntroduction({ focus: false });
   document.addEventListener('click', async (event) => {
     const link = event.target.closest?.('.languages a');
-    if (!link || !answers) return;
+    if (!link || !answers || missed) return;
     event.preventDefault();
     event.stopPropagation();
     await loadSending();
@@ -180,9 +187,12 @@ function begin({ title, introduction, language, translations, questions: entries
     });
     way.agree?.(part, asks);
     way.admit?.(part);
-    find('.primary').addEventListener('click', async () => {
+    find('.primary').addEventListener('click', async ({ currentTarget }) => {
       byHand ??= Boolean(document.querySelector('#by-hand input')?.checked);
-      if (!way.review) await loadSending();
+      if (!way.review) {
+        currentTarget.setAttribute('aria-disabled', 'true'); // it was heard
+        await loadSending();
+      }
       if (answers && !screen) go(1);
     });
     find('.aside').addEventListener('click', async () => {
@@ -192,6 +202,7 @@ function begin({ title, introduction, language, translations, questions: entries
       way.dropTicket?.();
       if ('offline' in page) await loadSending(); // what an earlier visit has kept goes as well
       await way.dropPage?.();
+      declined = true;
       show(copy('declined'));
     });
     show(part, options);

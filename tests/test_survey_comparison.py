@@ -246,6 +246,16 @@ def test_every_format_command_and_program_hold_the_comparison(waves: Waves, rese
     printed = factories.run(waves.url, "report", own, *choice).stdout
     assert f"{own} less {others[1]}:" in printed
     assert "From each survey to the next" in printed
+    # Whoever reads an export without the page learns of simulated respondents, too.
+    factories.settle(waves.url, waves.slugs[0], simulated=True)
+    assert (
+        f"The respondents of {waves.slugs[0]} are simulated."
+        in factories.run(waves.url, "estimate", own, *choice).stdout
+    )
+    mixed = csv.DictReader(io.StringIO(researcher.get(f"{home}/report.csv", query_string=asked).text))
+    told_of = {(each["group"] == "surveys", each["simulated"]) for each in mixed}
+    assert told_of == {(True, "true"), (False, "false")}
+    factories.settle(waves.url, waves.slugs[0], simulated=False)
     call = calling(waves.app, make_token(waves.url, 1, "viewer"))
     answer = call("GET", f"/surveys/{own}/report.json?question=q1&survey={others[0]}&survey={others[1]}")
     assert answer.get_json()["survey_comparisons"] == [found]

@@ -51,6 +51,9 @@ def print_surveys(compared: ComparedSurveys) -> None:
         for figure in figures
     ]
     print_table(["survey", "title", "published", "n", "answer", "estimate", interval], rows)
+    for survey in compared.surveys:
+        if survey.simulated:
+            click.echo(f"The respondents of {survey.slug} are simulated.")
     for survey in compared.other_words:
         assert survey.asked is not None
         click.echo(f"{survey.slug} asks in other words: {make_plain(survey.asked.question.text)}")

@@ -69,6 +69,7 @@ def survey_rows(report: Report, compared: Sequence[ComparedSurveys]) -> Iterator
             "kind": question.kind,
             "text": question.text,
             "group": "surveys",
+            "simulated": any(each.simulated for each in found.surveys),
         }
 
         def name_answer(figure: ShareRow | ReportMean) -> dict[str, object]:

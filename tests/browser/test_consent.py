@@ -129,10 +129,36 @@ def test_start_waits_for_what_sends_and_then_leads_one_screen_on(
     page.goto(f"/s/{slug}", wait_until="commit")
     start = page.get_by_role("button", name="Start")
     start.click()
-    start.click()
+    expect(start).to_have_attribute("aria-disabled", "true")  # it was heard
+    start.click(force=True)
     page.evaluate(BACK_AND_FORWARD)
     expect(start).to_be_visible()
     assert len(late) == 1
     late[0].continue_()
     expect(page.get_by_role("heading", name="Question 1?")).to_be_visible()
     expect(page.get_by_text("1 of 2")).to_be_visible()
+
+
+def test_where_what_sends_never_comes_whoever_declined_has_and_others_may_change_the_language(
+    open_page: Opener, served: factories.Served
+) -> None:
+    slug = factories.publish(served.database_url, factories.definition()).slug
+    page = open_page(**PHONE)
+    open_page.watch(page).allow("ERR_FAILED")
+    late: list[Route] = []
+    page.route(f"**/{find_file('delivery.js')}", lambda route: late.append(route))
+    for declines in (True, False):
+        page.goto(f"/s/{slug}", wait_until="commit")
+        expect(page.get_by_role("button", name="Start")).to_be_visible()
+        if declines:
+            page.locator(".aside").click()
+            heading = page.get_by_role("heading", level=1).inner_text()
+        late.pop().abort()
+        page.wait_for_load_state("networkidle")
+        if declines:
+            expect(page.get_by_role("heading", level=1)).to_have_text(heading)
+    expect(page.get_by_text("Part of this page did not arrive")).to_be_visible()
+    page.unroute_all()
+    page.locator(".languages summary").click()
+    page.get_by_role("link", name="Español").click()
+    expect(page.locator("html")).to_have_attribute("lang", "es")

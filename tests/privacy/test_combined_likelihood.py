@@ -188,6 +188,17 @@ def test_twelve_questions_explain_an_answer_and_thirteen_are_refused() -> None:
         )
 
 
+def test_who_waits_is_asked_before_every_product() -> None:
+    """Hundreds of them stand between two heights: a time limit that was looked at then alone was passed by far."""
+    data, asked = draw_data(0, 2, "cumulative", 1), list[int]()
+    tally = make_tally(data.counts, data.known, data.outcome, data.parts)
+    model = CombinedModel(tally, data.dummies, data.levels, data.model, lambda: asked.append(1))
+    state = CombinedState(model, np.zeros(data.slopes), np.zeros((12, 2)))
+    before = len(asked)
+    state.multiply(np.zeros(data.slopes), np.ones((12, 2)))
+    assert len(asked) > before
+
+
 @pytest.mark.scaled
 def test_intervals_of_many_combinations_hold_the_true_slope() -> None:
     """Of 4,000 people and 128 combinations; a coverage of 0.94 is refuted with a false alarm of 1e-6.

@@ -115,6 +115,7 @@ class CombinedState:
         At the top, where known values tell one set of groups, that is the same.
         """
         model, known = self.model, self.model.tally.known
+        model.on_step()  # hundreds of products may be between two heights, each a good part of a second
         steps = (self._jacobian @ slopes).reshape(model.levels - 1, -1)
         centred = known @ logits.T
         centred -= (self.chances * centred).sum(axis=1, keepdims=True)
