@@ -12,7 +12,7 @@ from server.reports.difference_measures import POWER
 from server.reports.estimate_values import ReportMean, ShareRow
 from server.reports.explaining import cut_letter
 from server.reports.stratum_comparison import ComparedFigure
-from server.reports.survey_comparison import SurveyTrend
+from server.reports.survey_trends import SurveyTrend
 
 COMPARE = click.option(
     "--compare",

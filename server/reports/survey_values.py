@@ -10,7 +10,8 @@ from server.reports.difference_measures import POWER
 from server.reports.estimate_values import ReportMean, ShareRow
 from server.reports.report import Report
 from server.reports.stratum_comparison import HigherGroup
-from server.reports.survey_comparison import ComparedSurveys, SurveyTrend
+from server.reports.survey_comparison import ComparedSurveys
+from server.reports.survey_trends import SurveyTrend
 
 _DIRECTIONS = {HigherGroup.FIRST: "rises", HigherGroup.SECOND: "falls"}
 

@@ -13,11 +13,11 @@ from server.output.charts import Axis
 from server.output.documents import Chart
 from server.people import survey_access
 from server.reports import ComparedSurveys, QuestionReport, Report
+from server.reports.asked_surveys import find_same
 from server.reports.chosen_surveys import FIELD, compare_chosen_surveys, read_surveys
 from server.reports.contents.compared_charts import axis_of, draw_surveys
 from server.reports.difference_measures import POWER
 from server.reports.report_words import ReportWords
-from server.reports.survey_comparison import find_same
 from server.store.models import Role, Survey
 from server.study import surveys
 from server.web.result_choices import choose_anytime, list_reports

@@ -9,7 +9,8 @@ from server.reports.contents.comparison_sections import list_numbers, name_figur
 from server.reports.difference_measures import POWER
 from server.reports.report import Report
 from server.reports.report_words import ReportWords
-from server.reports.survey_comparison import ComparedSurveys, SurveyTrend
+from server.reports.survey_comparison import ComparedSurveys
+from server.reports.survey_trends import SurveyTrend
 
 _WORDS = "results/_surveys.html"
 """Where the page of results has the same words."""
