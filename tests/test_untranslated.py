@@ -31,6 +31,14 @@ def pseudo_program(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, str
         )
     for path in (tmp_path / "docs").rglob("*.md"):
         path.write_text(re.sub(r"\A# (.+)", "# " + pseudo(r"\1"), path.read_text("utf-8")), "utf-8")
+    # One chapter as if nobody had translated it yet.
+    (tmp_path / "docs/cluster.md").unlink()
+    for name, link, instead in (
+        ("spark", "[Español](cluster.md)", ""),
+        ("LEEME", "(cluster.md)", "(spark.md)"),
+    ):
+        path = tmp_path / f"docs/{name}.md"
+        path.write_text(path.read_text("utf-8").replace(link, instead), "utf-8")
     wrapped = catalogue("es")
     for message in wrapped:
         if message.id:
