@@ -40,7 +40,7 @@ export function tellWaiting(place, texts, form) {
 }
 
 /** What words how much is done, and about how long the rest takes once a tenth shows that. Neither goes back. */
-export function wordProgress({ share, left }) {
+export function wordProgress({ share, ahead }) {
   let first = null, most = 0, least = Infinity;
   return ({ done, of }, now) => {
     const part = Math.min(done / of, 1);
@@ -54,7 +54,7 @@ export function wordProgress({ share, left }) {
     if (rest > 2 * least) return shown; // much slower than was said: better nothing than that again
     least = Math.min(least, rest);
     const seconds = least > 10 ? 5 * Math.ceil(least / 5) : Math.ceil(least);
-    return seconds < 2 ? shown : `${shown} ${left.replace("{seconds}", seconds)}`;
+    return seconds < 2 ? shown : `${shown} ${ahead.replace("{seconds}", seconds)}`;
   };
 }
 

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 
 import { wordProgress } from '../../client/waiting.js';
 
-const TEXTS = { share: '{share} %.', left: '{seconds} left.' };
+const TEXTS = { share: '{share} %.', ahead: '{seconds} left.' };
 
 /** What is said of each of these: how many of a thousand are done, at which second. */
 function say(...looks) {

@@ -1225,6 +1225,7 @@ def walk(site: factories.Served) -> list[Reader]:
 
     owner = Reader(site, factories.sign_in_secret(database))
     owner.get("/manage/")
+    owner.get(f"/manage/progress/{'0' * 32}.json")
     owner.get(f"/manage/surveys/{chance.slug}/invitations")
     owner.get("/manage/surveys/new")
     for page in ("", "/edit"):
