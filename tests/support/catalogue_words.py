@@ -188,8 +188,10 @@ def missing_on(pages: list[str]) -> list[str]:
     # Once filled in, a number may be kept on a line with its unit (`bind_units`).
     joined = f"{joined}\0{joined.replace(chr(0xA0), ' ')}"
 
-    # What is filled in may be a message itself.
-    filled = rf"(?:[^{OPEN}{CLOSE}]|{OPEN}[^{OPEN}{CLOSE}]*{CLOSE})*"
+    # What is filled in may be a message itself, which is filled in with one.
+    filled = rf"[^{OPEN}{CLOSE}]*"
+    for _ in range(2):
+        filled = rf"(?:[^{OPEN}{CLOSE}]|{OPEN}{filled}{CLOSE})*"
 
     def somewhere(text: str) -> bool:
         plain = re.sub(r"</?\w+>", "", text).replace("%%", "%")

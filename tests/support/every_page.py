@@ -39,6 +39,7 @@ from tests.support.retention_pages import walk_retention
 from tests.support.sign_in_form import FIREFOX
 from tests.support.study_pages import walk_study
 from tests.support.ticket_pages import walk_tickets
+from tests.support.wave_pages import walk_waves
 from tests.support.webhook_pages import walk_webhooks
 
 SPANISH = {"Accept-Language": "es"}
@@ -318,6 +319,7 @@ def walk_results(owner: Reader, site: factories.Served) -> None:
         owner.post(f"/manage/surveys/{planned}/publish")
     walk_strata(owner, database)
     walk_compared(owner, database)
+    walk_waves(owner, database)
     walk_collecting(owner, database)
 
 
@@ -1144,7 +1146,7 @@ def walk_help(stranger: Reader) -> None:
     for page in ("", "/guia", "/privacy/LEEME", "/spark", "/images/0123456789abcdef/none.png", "/nothing"):
         stranger.get(f"/help{page}")
     # Much, one section, some of the words, nothing; no word, too many.
-    for query in ("a", "xmin", "moneda zzzz", "zzzz", "?!", "a" * 300):
+    for query in ("a", "cortafuegos", "moneda zzzz", "zzzz", "?!", "a" * 300):
         stranger.get(f"/help?{urlencode({'q': query})}")
 
 
