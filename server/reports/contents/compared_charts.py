@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from server.output import charts
 from server.output.charts import Axis, PlottedEstimate
 from server.output.documents import Chart
-from server.reports.contents.estimate_sections import percent_label
 from server.reports.contents.stratum_sections import label
+from server.reports.contents.version_charts import draw_line
 from server.reports.estimate_values import ReportMean, ShareRow
 from server.reports.report import Report
 from server.reports.report_words import ReportWords
@@ -87,13 +87,7 @@ def draw_surveys(words: ReportWords, report: Report, compared: ComparedSurveys) 
         )
         for name, row in zip(names, rows, strict=True)
     ]
-    reached = [row.interval(compared.anytime) for row in rows]
-    if isinstance(first, ShareRow):
-        made = charts.course(caption, points, charts.share_axis(reached), percent_label)
-    else:
-        ends = min(low for low, _high in reached), max(high for _low, high in reached)
-        made = charts.course(caption, points, charts.mean_axis(first.low, first.high, ends), words.number)
-    return Chart(made.svg, caption, made.alternative)
+    return draw_line(words, caption, points, first)
 
 
 def _choose_leading(compared: ComparedSurveys) -> int:

@@ -1,6 +1,8 @@
 """Two strata compared: what is found of them, and the numbers behind it."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
+from typing import TypeVar
 
 from server.output import formatting
 from server.output.documents import Block, Cell, FindingBlock, Section, Table, Text
@@ -15,23 +17,34 @@ from server.reports.stratum_comparison import Compared, ComparedFigure
 from server.reports.survey_comparison import ComparedSurveys
 from server.study.definitions import Question
 
+Comparison = TypeVar("Comparison", Compared, ComparedSurveys)
 _WORDS = "results/_compared.html"
 """Where the page of results has the same words."""
 
 
 def describe_comparisons(words: ReportWords, report: Report, compared: Sequence[Compared]) -> Section | None:
     """A section for each; None where none was asked for."""
-    if not compared:
-        return None
+    title = words.gettext("Two strata compared")
+    return list_comparisons(report, "compared", title, compared, partial(_describe, words, report))
+
+
+def list_comparisons(
+    report: Report,
+    name: str,
+    title: str,
+    compared: Sequence[Comparison],
+    describe: Callable[[str, Comparison], Iterable[Block]],
+) -> Section | None:
+    """A section for each comparison, called by its question and described under a name of its own."""
     parts = tuple(
         Section(
-            f"compared-{number}",
+            f"{name}-{number}",
             cell_texts.quote_question(report.definition, one.entry.question),
-            tuple(_describe(words, report, f"compared-{number}", one)),
+            tuple(describe(f"{name}-{number}", one)),
         )
         for number, one in enumerate(compared, start=1)
     )
-    return Section("compared", Text(words.gettext("Two strata compared")), (), parts)
+    return Section(name, Text(title), (), parts) if parts else None
 
 
 def _describe(words: ReportWords, report: Report, name: str, compared: Compared) -> Iterator[Block]:

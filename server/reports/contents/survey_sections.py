@@ -1,11 +1,17 @@
 """Surveys compared, one after the other: what is found of them, and the numbers behind it."""
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 
 from server.output.documents import Block, Cell, FindingBlock, Section, Table, Text
 from server.reports.contents import cell_texts
 from server.reports.contents.compared_charts import draw_compared, draw_surveys
-from server.reports.contents.comparison_sections import list_numbers, name_figure, write_value
+from server.reports.contents.comparison_sections import (
+    list_comparisons,
+    list_numbers,
+    name_figure,
+    write_value,
+)
 from server.reports.difference_measures import POWER
 from server.reports.report import Report
 from server.reports.report_words import ReportWords
@@ -20,17 +26,8 @@ def describe_surveys(
     words: ReportWords, report: Report, compared: Sequence[ComparedSurveys]
 ) -> Section | None:
     """A section for each; None where none was asked for."""
-    if not compared:
-        return None
-    parts = tuple(
-        Section(
-            f"surveys-{number}",
-            cell_texts.quote_question(report.definition, one.entry.question),
-            tuple(_describe(words, report, f"surveys-{number}", one)),
-        )
-        for number, one in enumerate(compared, start=1)
-    )
-    return Section("surveys", Text(words.gettext("Surveys compared")), (), parts)
+    title = words.gettext("Surveys compared")
+    return list_comparisons(report, "surveys", title, compared, partial(_describe, words, report))
 
 
 def _describe(words: ReportWords, report: Report, name: str, compared: ComparedSurveys) -> Iterator[Block]:

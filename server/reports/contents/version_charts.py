@@ -1,10 +1,12 @@
 """A question version by version, drawn for pages and paper."""
 
+from collections.abc import Sequence
+
 from server.output import charts
 from server.output.charts import PlottedEstimate
 from server.output.documents import Chart
 from server.reports.contents.estimate_sections import percent_label
-from server.reports.estimate_values import ShareRow
+from server.reports.estimate_values import ReportMean, ShareRow
 from server.reports.report_words import ReportWords
 from server.reports.version_courses import VersionCourse, VersionPoint
 
@@ -21,14 +23,20 @@ def draw_course(words: ReportWords, course: VersionCourse) -> Chart:
         )
         for point in course.points
     ]
-    reached = [row.interval for row in rows if row.interval is not None]
-    first = course.points[0].figure
     caption = _("Version by version: %(question)s", question=course.entry.question.text)
-    if isinstance(first, ShareRow):
-        made = charts.course(caption, rows, charts.share_axis(reached), percent_label)
+    return draw_line(words, caption, rows, course.points[0].figure)
+
+
+def draw_line(
+    words: ReportWords, caption: str, points: Sequence[PlottedEstimate], figure: ShareRow | ReportMean
+) -> Chart:
+    """Estimates such as `figure`, one after the other, on the axis of shares or of that mean."""
+    reached = [point.interval for point in points if point.interval is not None]
+    if isinstance(figure, ShareRow):
+        made = charts.course(caption, points, charts.share_axis(reached), percent_label)
     else:
         ends = min(low for low, _high in reached), max(high for _low, high in reached)
-        made = charts.course(caption, rows, charts.mean_axis(first.low, first.high, ends), words.number)
+        made = charts.course(caption, points, charts.mean_axis(figure.low, figure.high, ends), words.number)
     return Chart(made.svg, caption, made.alternative)
 
 
