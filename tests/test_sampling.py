@@ -8,6 +8,7 @@ from functools import cache
 
 import pytest
 
+from tests.support import turns
 from tests.support.sampling import ALIKE, ON_BOTH, ROOT, choose, draw_ways, read_seed
 
 FILE = "tests/browser/test_kind_selector.py"
@@ -18,13 +19,18 @@ UNLIKELY = 140
 """Of 400 fair draws of one of two, so few or fewer of either have a chance below 2e-9 (the binomial distribution)."""
 
 
-@cache
 def collect(asked: str, *arguments: str) -> set[str]:
     """The tests of the three files that a run of `make test`, or of `make test-long`, would run."""
+    return list_tests(asked, FILE, ROWS, NARROW, *arguments)
+
+
+@cache
+def list_tests(asked: str, *arguments: str) -> set[str]:
+    """The tests that pytest would run, looking so far."""
     done = subprocess.run(
         [
             *(sys.executable, "-m", "pytest", "--collect-only", "-q", "-p", "no:cacheprovider"),
-            *(FILE, ROWS, NARROW, *arguments),
+            *arguments,
         ],
         cwd=ROOT,
         env={**os.environ, "MONEDA_TEST_SCALE": asked},
@@ -103,3 +109,38 @@ def test_what_runs_on_both_databases_is_there() -> None:
         assert any(f"def {test}" in text and ("postgresql" in text or "_url" in text) for text in texts), (
             beginning
         )
+
+
+def test_of_three_in_turn_a_whole_run_takes_one_and_whoever_asks_for_a_file_gets_it() -> None:
+    file = "tests/test_withdrawal_lists.py"
+    every = list_tests("short", file, "-m", "scaled")
+    taken = list_tests("short", "-o", f"testpaths={file}")
+    assert taken < every
+    assert len(taken) == -(-len(every) // turns.OF)
+
+
+def test_each_test_has_its_turn_and_no_other_is_skipped(monkeypatch: pytest.MonkeyPatch) -> None:
+    tests = [f"tests/test_fleet.py::test_{number:02}" for number in range(20)]
+    others = [
+        "tests/test_flee.py::test_a",
+        "tests/test_a.py::test_caughts",
+        "tests/a/test_fleet.py::test_a",
+    ]
+    taken: Counter[str] = Counter()
+    for number in range(SEEDS):
+        monkeypatch.setenv("MONEDA_TEST_SEED", str(number))
+        left = turns.skip_others([*others, *tests])
+        assert turns.skip_others([*reversed(tests), *others]) == left
+        assert not left & set(others)
+        assert len(left) == 13
+        taken.update(set(tests) - left)
+    assert taken.keys() == set(tests)
+    assert min(taken.values()) > SEEDS // 4
+
+
+def test_what_is_taken_in_turn_is_there() -> None:
+    for beginning in turns.IN_TURN:
+        assert list((ROOT / "tests").glob(f"{beginning}*.py")), beginning
+    assert turns.is_in_turn("tests/test_ledger.py::test_a_leak_is_caught[sqlite]")
+    assert turns.is_in_turn("tests/test_ledger.py::test_a_leak_is_caught_wherever_it_is")
+    assert not turns.is_in_turn("tests/browser/test_work.py::test_nothing_of_the_work_depends_on_an_answer")
