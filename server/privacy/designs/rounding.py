@@ -4,6 +4,7 @@ import math
 from collections.abc import Sequence
 from decimal import ROUND_CEILING, Decimal, localcontext
 from fractions import Fraction
+from functools import lru_cache
 
 from server.privacy._checks import finite, whole_number
 from server.privacy.designs.coins import TOTAL
@@ -34,6 +35,8 @@ def round_up(epsilon: float, decimals: int = 4) -> float:
         return float(Decimal(loss).quantize(Decimal(1).scaleb(-digits), rounding=ROUND_CEILING))
 
 
+# A page of the editor asks for the same few losses hundreds of times, and each is computed to sixty digits.
+@lru_cache(maxsize=4096)
 def log_from_above(ratio: Fraction) -> float:
     """The smallest float that is not below ln(ratio)."""
     with localcontext(prec=DIGITS):
@@ -42,6 +45,7 @@ def log_from_above(ratio: Fraction) -> float:
         return nearest if Decimal(nearest) >= exact else math.nextafter(nearest, math.inf)
 
 
+@lru_cache(maxsize=4096)
 def exp_from_below(epsilon: float) -> Fraction:
     """A fraction below e**min(epsilon, 64), by less than one part in 10**59.
 
