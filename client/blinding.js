@@ -5,10 +5,14 @@ const EXPONENT = 65537n;
 const HASH_LENGTH = 48; // bytes, of the salt too
 const PSS = { name: 'RSA-PSS', hash: 'SHA-384' };
 
-/** A message as it is signed with a salt and a blinding factor: what is sent, and by what the answer is unblinded. */
+/**
+ * A message as it is signed with a salt and a blinding factor: what is sent, and by what the answer is unblinded. An error where it has a
+ * factor in common with the key: no blinding hides that, and of a key of ours it is never met.
+ */
 export async function blind(modulus, message, { salt = randomBytes(HASH_LENGTH), factor } = {}) {
   const n = toNumber(modulus);
   const encoded = toNumber(await encode(message, salt, n.toString(2).length - 1));
+  if (invert(encoded, n) === null) throw new Error('a key that could tell messages apart');
   const r = factor ?? drawFactor(n, modulus.length);
   return { blinded: toBytes((encoded * power(r, EXPONENT, n)) % n, modulus.length), inverse: toBytes(invert(r, n), modulus.length) };
 }

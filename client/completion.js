@@ -23,8 +23,8 @@ way.takeCompletionKey = async (text, named) => {
   if ('forgets' in page && readNote()?.receipt !== recall(page).id) remove();
   const key = fromText(text ?? '');
   if (await sha256(key).then(hex) !== named) return false;
-  claim = await draw(key);
-  return true;
+  claim = await draw(key).catch(() => null);
+  return Boolean(claim);
 };
 
 way.drawReceipt = () => claim.receipt;

@@ -37,7 +37,8 @@ async function buy(code, refused) {
   held = recall() ?? held; // another page may have been quicker
   if (way.holdsTicket() && held.ticket !== refused) return { status: 200 };
   const draws = held?.draws ?? {};
-  const draw = draws[code] ?? await drawTicket();
+  const draw = draws[code] ?? await drawTicket().catch(() => null);
+  if (!draw) return { status: 0 }; // a key of no use
   held = { draws: { ...draws, [code]: draw } };
   keep();
   const body = JSON.stringify({ invitation: code, blinded: draw.blinded });

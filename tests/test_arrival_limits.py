@@ -10,6 +10,7 @@ from flask import Flask
 from werkzeug.test import TestResponse
 
 from server.config import Config
+from server.people.throttling import find_client
 from server.web.front import address_memory, arrival_limits
 from server.web.front.address_memory import AddressMemory
 from server.web.front.arrival_limits import AT_ONCE, KEPT, ArrivalLimit
@@ -61,6 +62,12 @@ def test_who_sends_too_much_is_asked_to_wait_and_loses_nothing(behind_a_proxy: t
         assert {send(known, shared).status_code for _ in range(3)} == {200}
     time.sleep(1)
     assert send(late, ADDRESS).status_code == 201
+
+
+@pytest.mark.parametrize("written", ["%s", "%s:4433", " ::ffff:%s", "[::ffff:%s]:4433", "8.8.8.8, %s:1"])
+def test_an_address_is_known_however_a_proxy_writes_it(written: str) -> None:
+    proxies = [ip_network("127.0.0.1")]
+    assert find_client("127.0.0.1", (written % ADDRESS).split(","), proxies) == ADDRESS
 
 
 def test_local_addresses_are_never_counted() -> None:

@@ -15,6 +15,7 @@ from server.collect.submissions import hash_receipt
 from server.people import survey_access
 from server.store.models import Mode
 from server.store.own_tables import cells_of, responses_of
+from server.study import surveys
 from tests.support import factories
 from tests.support.paper_sheets import key_in
 
@@ -79,22 +80,52 @@ def test_the_same_file_is_stored_once_and_the_same_sheets_under_another_name_aga
     assert len(read_rows(database_url, published)) == 4
 
 
-def test_who_guesses_the_name_of_a_batch_neither_finds_nor_takes_back_its_sheets(
+def test_who_guesses_the_name_of_a_batch_neither_finds_nor_takes_back_nor_blocks_its_sheets(
     client: FlaskClient, database_url: str, published: factories.Published, tmp_path: Path
 ) -> None:
-    done = key_in(database_url, published.slug, tmp_path / "sheets.csv", ["AB"], "--batch", "pile")
-    assert done.exit_code == 0, done.output
-    version = str(published.response()["version"])
-    named = hashlib.sha256(f"{version}\0pile".encode()).digest()
-    guessed = hashlib.sha256(named + bytes(4)).digest()[:16]
-    ((stored_id, *_),) = factories.stored(database_url)
-    assert stored_id == hash_receipt(guessed)
+    """Also before it is keyed in, by sending what a sheet's number was once made like, and by taking that back."""
+    named = hashlib.sha256(f"{published.version}\0pile".encode()).digest()
+    guessed = [hashlib.sha256(named + place.to_bytes(4, "big")).digest()[:16].hex() for place in range(2)]
+    for receipt in guessed:
+        assert client.post(published.url, json=published.response(id=receipt)).status_code == 201
+    taken_back = client.post(f"/s/{published.slug}/withdrawal.json", json={"receipt": guessed[1]})
+    assert taken_back.json == {"status": "absent"}
 
-    for what in ("receipt", "withdrawal", "receipt"):
-        answer = client.post(f"/s/{published.slug}/{what}.json", json={"receipt": guessed.hex()})
-        assert (answer.status_code, answer.json) == (200, {"status": "absent"})
+    file = tmp_path / "sheets.csv"
+    for stored in (3, 0):
+        done = key_in(database_url, published.slug, file, ["AA", "AA", "AA"], "--json", "--batch", "pile")
+        assert json.loads(done.stdout)["stored"] == stored, done.output
+    assert [row[:2] for row in read_rows(database_url, published)] == [
+        (NO + NO, Mode.BROWSER),
+        *[(YES + YES, Mode.PAPER)] * 3,
+    ]
 
-    assert len(read_rows(database_url, published)) == 1
+    for stored_id, *_ in factories.stored(database_url):
+        for receipt in (stored_id.hex(), *guessed[1:]):
+            for what in ("receipt", "withdrawal", "receipt"):
+                answer = client.post(f"/s/{published.slug}/{what}.json", json={"receipt": receipt})
+                assert (answer.status_code, answer.json) == (200, {"status": "absent"})
+    assert len(read_rows(database_url, published)) == 4
+
+
+def test_a_batch_that_an_earlier_version_stored_is_stored_once(
+    database_url: str, published: factories.Published, tmp_path: Path
+) -> None:
+    """Its sheets had numbers that a receipt could have, as those of browsers."""
+    file, named = tmp_path / "sheets.csv", hashlib.sha256(f"{published.version}\0pile".encode()).digest()
+    with factories.writing(database_url) as session:
+        survey = survey_access.find(session, published.slug)
+        assert survey is not None
+        kept = {"version_id": survey.versions[0].id, "day": surveys.now().date(), "mode": Mode.PAPER}
+        for place, reports in enumerate((YES + NO, NO + NO)):
+            receipt = hashlib.sha256(named + place.to_bytes(4, "big")).digest()[:16]
+            row = {"id": hash_receipt(receipt), "reports": reports, **kept}
+            session.execute(sa.insert(responses_of(survey.id)).values(row))
+
+    for sheets, status in ((["AB", "BB"], 0), (["AB", "AB"], 2)):
+        done = key_in(database_url, published.slug, file, sheets, "--json", "--batch", "pile")
+        assert done.exit_code == status, done.output
+    assert len(read_rows(database_url, published)) == 2
 
 
 def test_a_name_is_the_same_however_its_letters_are_composed(

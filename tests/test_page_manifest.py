@@ -3,10 +3,12 @@
 import hashlib
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 from flask.testing import FlaskClient
 
 from server.web.joined_modules import name_later
@@ -47,10 +49,12 @@ def test_manifest_names_every_file_by_its_own_hash(client: FlaskClient) -> None:
 
 
 def test_manifest_changes_with_each_file(tmp_path: Path) -> None:
-    """A copy of the checkout, with one byte more in a template: one entry differs."""
+    """A copy of the checkout, with one byte more in a template: one entry differs; what editors leave is in none."""
     for name in ("server", "client", "templates"):
         subprocess.run(["cp", "-r", ROOT / name, tmp_path / name], check=True)
     before = json.loads(print_manifest(tmp_path, PYTHONPATH=str(tmp_path)))
+    for stray in (".DS_Store", "answer.js~", "answer.js.orig"):
+        (tmp_path / "client" / stray).write_text("left", "utf-8")
     changed = tmp_path / "templates" / "respond" / "survey.html"
     changed.write_text(changed.read_text("utf-8") + "\n", "utf-8")
     after = json.loads(print_manifest(tmp_path, PYTHONPATH=str(tmp_path)))
@@ -62,3 +66,20 @@ def test_manifest_changes_with_each_file(tmp_path: Path) -> None:
         )
     }
     assert before == after
+
+
+@pytest.mark.skipif(shutil.which("git") is None, reason="no checkout without git")
+def test_a_checkout_has_the_same_bytes_where_git_is_set_to_other_line_ends(tmp_path: Path) -> None:
+    def git(*words: str) -> None:
+        subprocess.run(["git", "-c", "core.autocrlf=true", *words], cwd=tmp_path, check=True)
+
+    for name in (".gitattributes", "client/answer.js", "templates/base.html"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        shutil.copy(ROOT / name, tmp_path / name)
+    git("init", "--quiet")
+    git("add", ".")
+    for name in ("client/answer.js", "templates/base.html"):
+        (tmp_path / name).unlink()
+    git("checkout", "--quiet", ".")
+    for name in ("client/answer.js", "templates/base.html"):
+        assert (tmp_path / name).read_bytes() == (ROOT / name).read_bytes()

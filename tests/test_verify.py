@@ -231,6 +231,12 @@ def test_whatever_is_altered_is_named_with_who_met_it(site: Site) -> None:
     def preload(asked: Asked, reply: Reply) -> None:
         reply.headers.append(("Link", "<https://evil.example/>; rel=preconnect"))
 
+    def divert_later(asked: Asked, reply: Reply) -> None:
+        reply.headers.append(("Alt-Svc", 'h3=":443"; ma=60, h2="evil.example:443"'))
+
+    def speak_quic(asked: Asked, reply: Reply) -> None:
+        reply.headers.append(("Alt-Svc", 'h3=":443"; ma=2592000'))
+
     def weaken(asked: Asked, reply: Reply) -> None:
         if "rv:145" in asked.agent:
             reply.replace(b"Question 1?", b"Question 1!")
@@ -270,6 +276,8 @@ def test_whatever_is_altered_is_named_with_who_met_it(site: Site) -> None:
         s("asked"): divert_call,
         f"{s('asked')}/how": load_other_picture,
         f"{s('whole')}/how": add_handler,
+        f"{s('invited')}/how?lang=es": add_handler,
+        f"{s('asked')}/logo/{hashlib.sha256(b'a picture').hexdigest()}.png": set_cookie,
         f"{s('simulated')}/how?lang=ar-u-nu-arab": lengthen_keeping,
         f"{s('simulated')}/how": lengthen_later,
         f"{s('asked')}/tablet": say_otherwise,
@@ -286,6 +294,7 @@ def test_whatever_is_altered_is_named_with_who_met_it(site: Site) -> None:
         f"{s('paused')}/survey.json": forge,
         f"{s('kinds')}/survey.json": set_cookie,
         "/": loosen_policy,
+        "/?lang=fr": add_handler,
         address + files[0]: change_byte,
         address + files[1]: cut,
         address + files[2]: answer_plain,
@@ -293,6 +302,8 @@ def test_whatever_is_altered_is_named_with_who_met_it(site: Site) -> None:
         address + files[4]: set_cookie,
         address + files[5]: redirect,
         address + files[6]: swell,
+        address + files[7]: divert_later,
+        address + files[8]: speak_quic,
     }
     touched = ("asked", "plain", "whole", "invited", "kinds", "simulated", "north", "south", "paused")
     with tampering(url, tampers) as through:
@@ -320,6 +331,8 @@ def test_whatever_is_altered_is_named_with_who_met_it(site: Site) -> None:
         found := of(f"explanation of {links['simulated']}")
     )
     assert "visit 1" not in found
+    assert "onfocus='steal()' (each of the visits)" in of(f"explanation of {links['invited']}, in Español")
+    assert "set-cookie" in of(f"logo of {links['asked']}")
     assert "<b>٠</b>" in of(f"explanation of {links['simulated']}, in {eastern}")
     assert "لسنا" in (found := of(f"tablet of {links['asked']}"))
     assert "desk, Arabic, visit 2" in found
@@ -342,6 +355,7 @@ def test_whatever_is_altered_is_named_with_who_met_it(site: Site) -> None:
     assert "its header content-security-policy is" in (found := of("front page"))
     assert "connect-src *" in found
     assert "desk" not in found
+    assert "SHA-256" in of("front page, in Français")
     assert "SHA-256" in (found := of(address + files[0]))
     assert "English" not in found
     assert "no whole answer" in of(address + files[1])
@@ -351,6 +365,7 @@ def test_whatever_is_altered_is_named_with_who_met_it(site: Site) -> None:
     assert "set-cookie" in of(address + files[4])
     assert "answers with status 302 instead of 200" in of(address + files[5])
     assert "more than" in of(address + files[6])
+    assert "evil.example:443\"', which may lead to another host" in of(address + files[7])
     assert {what: found for what, found in problems.items() if found} == {}
 
 

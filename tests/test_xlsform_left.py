@@ -227,6 +227,24 @@ def test_a_second_column_of_the_same_meaning_is_not_taken() -> None:
     assert {note.said for note in imported.not_taken} >= {"Label", "name"}
 
 
+def test_of_two_translations_of_one_text_the_first_stays_and_the_other_is_listed() -> None:
+    head = ["type", "name", "label::English (en)", "label::Español (es)", "hint::Español (es)"]
+    rows = [
+        head,
+        ["select_one yn", "a", "Other?", "¿Otro?", "¿Cuál?"],
+        ["select_one yn", "b", "Other?", "¿Otra?", None],
+        ["select_one yn", "c", "Other?", " ¿Otro? ", None],
+        ["calculate", "d", "Yes", "Así es", None],  # not taken, so that it is no translation of anything
+    ]
+
+    imported = parse_xlsform(form(rows), "en")
+
+    assert imported.definition.as_json()["translations"]["es"]["Other?"] == "¿Otro?"
+    listed = [(note.rows, note.said) for note in imported.not_taken if "another translation" in note.template]
+    assert ((3,), "¿Otra?") in listed
+    assert len(listed) == 1, listed
+
+
 def test_the_command_imports_a_form_and_says_what_it_left(tmp_path: Any) -> None:
     database = f"sqlite:///{tmp_path / 'cli.sqlite3'}"
     path = tmp_path / "form.xlsx"

@@ -1,13 +1,13 @@
 """Responses that were thrown by hand on paper and are keyed in: a batch of sheets is stored as a whole, or not at all.
 
-A sheet is stored as what a browser sends: its reports, under the design that its form was printed for. Its receipt is
-made of the batch's own name and of its place in it, so that a batch that is sent again meets itself. Nobody has the
-receipt: a sheet is not taken back.
+A sheet is stored as what a browser sends: its reports, under the design that its form was printed for. Its id is made
+of the batch's own name and of its place in it, so that a batch that is sent again meets itself. No receipt leads to it,
+not even for whoever knows that name: a sheet is not taken back, and nobody can send something in its place before.
 """
 
 import hashlib
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -24,10 +24,11 @@ from server.collect.responses.open_links import (
     find,
     find_link_standing,
 )
-from server.collect.responses.storing import StoredKey, find_stored, store
+from server.collect.responses.storing import Content, StoredKey, find_stored, store
 from server.collect.submissions import ID_LENGTH, Submission, hash_receipt
 from server.inputs import N_, refuse, shorten_value
 from server.store.models import Mode, Stratum, Survey, SurveyVersion
+from server.store.own_tables import group_by_survey, responses_of
 from server.store.revisions import raise_revisions
 from server.study.surveys import Standing
 
@@ -74,14 +75,10 @@ def enter_batch(session: Session, survey: Survey, batch: PaperBatch, now: dateti
     """
     connection = session.connection()
     link = _find_link(connection, survey, batch)
-    rows = {
-        (survey.id, submission.id): submission
-        for submission in (
-            Submission(_make_id(batch, place), batch.version.sha256, reports)
-            for place, reports in enumerate(batch.reports)
-        )
-    }
-    if _is_stored(connection, rows, batch):
+    rows = _list_rows(survey, batch, _make_id)
+    if _is_stored(connection, rows, batch) or _is_stored(
+        connection, _list_rows(survey, batch, _make_former_id), batch
+    ):
         return 0
     check_standing(find_link_standing(link, now))
     if link.invited:
@@ -110,14 +107,30 @@ def _find_link(connection: sa.Connection, survey: Survey, batch: PaperBatch) -> 
     return replace(link, version=version)
 
 
-def _make_id(batch: PaperBatch, place: int) -> bytes:
+def _list_rows(
+    survey: Survey, batch: PaperBatch, make_id: Callable[[bytes], bytes]
+) -> dict[StoredKey, Submission]:
     named = hashlib.sha256(b"\0".join([batch.version.sha256.encode(), batch.name])).digest()
-    return hash_receipt(hashlib.sha256(named + place.to_bytes(4, "big")).digest()[:ID_LENGTH])
+    ids = [make_id(named + place.to_bytes(4, "big")) for place in range(len(batch.reports))]
+    sheets = zip(ids, batch.reports, strict=True)
+    return {
+        (survey.id, row_id): Submission(row_id, batch.version.sha256, reports) for row_id, reports in sheets
+    }
+
+
+def _make_id(named: bytes) -> bytes:
+    """The hash of something that is longer than a receipt, so that it is that of none."""
+    return hashlib.sha256(b"sheet of paper\0" + named).digest()[:ID_LENGTH]
+
+
+def _make_former_id(named: bytes) -> bytes:
+    """As 0.1.0 stored a sheet: that of a receipt, which whoever knows the batch's name can send."""
+    return hash_receipt(hashlib.sha256(named).digest()[:ID_LENGTH])
 
 
 def _is_stored(connection: sa.Connection, rows: dict[StoredKey, Submission], batch: PaperBatch) -> bool:
     """Whether this very batch is stored; an error if another one is, under its name."""
-    stored = find_stored(connection, rows)
+    stored = _keep_sheets(connection, find_stored(connection, rows))
     if not stored:
         return False
     stratum = None if batch.stratum is None else batch.stratum.id
@@ -127,6 +140,18 @@ def _is_stored(connection: sa.Connection, rows: dict[StoredKey, Submission], bat
             409, "batch", N_("must be new; another batch with this name was keyed in, with other sheets")
         )
     return True
+
+
+def _keep_sheets(
+    connection: sa.Connection, stored: Mapping[StoredKey, Content | None]
+) -> dict[StoredKey, Content | None]:
+    """Those of stored responses that are of paper: browsers may have sent former ids of sheets."""
+    sheets = set()
+    for survey_id, ids in group_by_survey(stored):
+        rows = responses_of(survey_id).c
+        found = sa.select(rows.id).where(rows.mode == Mode.PAPER, rows.id.in_(ids))
+        sheets |= {(survey_id, bytes(row_id)) for row_id in connection.scalars(found)}
+    return {key: content for key, content in stored.items() if key in sheets}
 
 
 def _check_room(session: Session, survey: Survey, number: int) -> None:

@@ -34,6 +34,8 @@ MOST_ROWS: Final = 100_000
 """Rows that are kept; those that would end first go first."""
 _BITS: Final = 24
 _IPV4: Final = re.compile(r"\d{1,3}(?:\.\d{1,3}){3}", re.ASCII)
+_WITH_PORT: Final = re.compile(r"([0-9.]+):[0-9]+|\[([0-9A-Fa-f:.]+)\](?::[0-9]+)?")
+"""An address as some proxies name it."""
 _MINUTE, _DAY = 60, 24 * 60 * 60
 
 _OWN_KEY: Final = secrets.token_bytes(32)
@@ -141,8 +143,9 @@ def find_client(peer: str, named: Sequence[str], proxies: Sequence[Network]) -> 
 
 
 def _address(text: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
+    parts = _WITH_PORT.fullmatch(text)
     try:
-        found = ipaddress.ip_address(text)
+        found = ipaddress.ip_address(text if parts is None else parts[1] or parts[2])
     except ValueError:
         return None
     # A socket for both protocols names those of the older one in the newer's way.

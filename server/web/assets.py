@@ -30,7 +30,8 @@ class Assets:
 def read_assets(folder: Path = CLIENT) -> Assets:
     """Hash every file; the fingerprint of all of them is part of their address, so that a copy
     in a cache can never be mixed with files of another release."""
-    contents = {path.name: path.read_bytes() for path in sorted(folder.iterdir()) if path.is_file()}
+    # What a system or an editor leaves beside them is none of the release.
+    contents = {path.name: path.read_bytes() for path in sorted(folder.iterdir()) if path.suffix in TYPES}
     contents |= join_modules(contents)
     together = hashlib.sha256()
     integrity = {}

@@ -33,6 +33,15 @@ test('a message that is blinded twice is sent as two numbers', async () => {
   assert.notEqual(written(asked[0].inverse), written(asked[1].inverse));
 });
 
+test('a key that was made to tell messages apart is refused whenever it could', async () => {
+  const odd = toNumber(modulus) * 3n * 5n * 7n * 11n * 13n; // whoever has such a key signs as well as with one of ours
+  const poor = bytes(odd.toString(16).padStart(2 * modulus.length + 4, '0').replace(/^(00)+/, ''));
+  const tried = await Promise.allSettled(Array.from({ length: 40 }, (_, number) => blind(poor, bytes(number.toString(16).padStart(2, '0')))));
+  const sent = tried.filter(({ status }) => status === 'fulfilled').map(({ value }) => toNumber(value.blinded));
+  assert.ok(sent.length && sent.length < tried.length);
+  for (const factor of [3n, 5n, 7n, 11n, 13n]) assert.ok(sent.every((number) => number % factor), `some are divided by ${factor}`);
+});
+
 test('bytes are written as base64url', () => {
   assert.equal(toText(bytes('fbefff')), '--__');
   assert.deepEqual(fromText('--__'), bytes('fbefff'));

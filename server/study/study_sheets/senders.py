@@ -59,6 +59,9 @@ class SurveySender:
     def from_json(cls, document: dict[str, Any]) -> "SurveySender":
         """Raises TypeError or KeyError where it is none."""
         words = {name: OwnWords(**document[name]) for name in _OWN_WORDS}
+        stated = [*(document[name] for name in _OWN_WORDS), {**document, **dict.fromkeys(_OWN_WORDS, "")}]
+        if not all(isinstance(text, str) for texts in stated for text in texts.values()):
+            raise TypeError("every text must be a string")
         return cls(**{**document, **words})
 
 

@@ -38,13 +38,17 @@ __all__ = [
 ]
 
 _LISTED = 100
+_TWICE = N_(
+    "its text has another translation where it stands first, which is taken for both; word one of them otherwise"
+)
 _TEXTS = (
     ("settings", "form_title", TITLE),
-    (survey_rows.SHEET, "hint", "hint"),
     (survey_rows.SHEET, "label", "label"),
     (choices.SHEET, "label", "label"),
+    (survey_rows.SHEET, "hint", "hint"),
 )
-"""Where texts may be in several languages: sheets, and the meanings of columns of texts and of these in others."""
+"""Where texts may be in several languages: sheets, and the meanings of columns of texts and of these in others. Of two
+translations of one text the first stays."""
 
 
 @dataclass(frozen=True)
@@ -109,12 +113,26 @@ def parse_xlsform(body: bytes, language: str | None = None, fallback: str = "en"
         "strength": {"gamma": 0.25},  # two fair coins
         "questions": reader.entries,
     }
+    paired = [
+        (sheet, pair)
+        for sheet, *meanings in _TEXTS
+        for pair in pair_texts(book.sheets.get(sheet, ()), language, *meanings)
+    ]
     translations: dict[str, dict[str, str]] = {}
-    for sheet, *meanings in _TEXTS:
-        for other, pairs in pair_texts(book.sheets.get(sheet, ()), language, *meanings).items():
-            translations.setdefault(other, {}).update(pairs)
+    for _sheet, pair in paired:
+        # In one line, and as it is written.
+        for text, said in ((_write_in_line(pair.text), _write_in_line(pair.said)), (pair.text, pair.said)):
+            translations.setdefault(pair.language, {}).setdefault(text, said)
     used = keep_used({**document, "translations": translations})
+    for sheet, pair in paired:
+        text, said = _write_in_line(pair.text), _write_in_line(pair.said)
+        if text in used.get(pair.language, {}) and _write_in_line(translations[pair.language][text]) != said:
+            notes.add(sheet, pair.row, pair.column, pair.said, _TWICE)
     return Imported(parse_definition({**document, "translations": used}), notes.list_all())
+
+
+def _write_in_line(text: str) -> str:
+    return " ".join(text.split())
 
 
 def _read(book: Workbook, language: str, notes: Notes) -> survey_rows.Reader:

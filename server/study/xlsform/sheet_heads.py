@@ -1,8 +1,9 @@
 """The head of a sheet -> what its columns mean, and its rows by these meanings."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from server.inputs.problems import N_
 from server.output.languages import RESPONDENT_LANGUAGES
@@ -175,25 +176,29 @@ def _choose_columns(columns: Mapping[int, SheetColumn], meaning: str, language: 
     return [found[name] for name in (language, None) if name in found]
 
 
-def pair_texts(
-    rows: Sequence[WorkbookRow], language: str, meaning: str, others: str
-) -> dict[str, dict[str, str]]:
-    """What texts say in other languages, by these and by what they say in `language`: as written, and in one line.
+class PairedText(NamedTuple):
+    """What a text says in another language, and where that stands."""
+
+    language: str
+    text: str
+    said: str
+    row: int
+    column: str
+
+
+def pair_texts(rows: Sequence[WorkbookRow], language: str, meaning: str, others: str) -> Iterator[PairedText]:
+    """What texts say in other languages than `language`.
 
     `meaning` is that of the columns of the texts, `others` that of those in other languages.
     """
     columns = columns_of(rows)
     labels = _first_columns(columns, others)
     chosen = _choose_columns(columns, meaning, language)
-    paired: dict[str, dict[str, str]] = {}
     for row in rows[1:]:
         text = next((row.cells[place] for place in chosen if place in row.cells), "")
         for other, place in labels.items():
             if other in RESPONDENT_LANGUAGES and other != language and text.strip() and place in row.cells:
-                said = row.cells[place]
-                pairs = {" ".join(text.split()): " ".join(said.split()), text: said}
-                paired.setdefault(str(other), {}).update(pairs)
-    return paired
+                yield PairedText(str(other), text, row.cells[place], row.number, columns[place].header)
 
 
 def note_unused(sheet: str, line: SheetRow, used: frozenset[str], notes: Notes) -> None:

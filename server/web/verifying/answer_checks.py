@@ -8,6 +8,7 @@ from typing import Any
 
 from flask import Flask
 from werkzeug.test import TestResponse
+from werkzeug.wrappers import Response
 
 from server.output.languages import DEFAULT_LANGUAGE
 from server.study.study_sheets import SurveySender
@@ -36,6 +37,8 @@ class AnswerChecker:
         What each link's page says of its survey, by link.
     pages : dict of (str, str) to bytes
         The SHA-256 of pages by path and language.
+    logos : set of (str, str)
+        The pictures that pages show, by link and SHA-256.
     with_workers : set of str
         The paths of pages whose content security policy is their own, as it names the worker that keeps them.
     """
@@ -43,11 +46,13 @@ class AnswerChecker:
     def __init__(self, app: Flask, manifest: Mapping[str, Any]) -> None:
         self.data: dict[str, dict[str, str]] = {}
         self.pages: dict[tuple[str, str], bytes] = {}
+        self.logos: set[tuple[str, str]] = set()
         self.with_workers: set[str] = set()
         self._beside: dict[tuple[str, str], dict[str, str]] = {}
         self._pinned = frozenset(manifest["files"])
         self._drawer = ShellDrawer(app)
         self._app = app
+        self._picture = Response(mimetype="image/png", headers=manifest["headers"])
         self._own: dict[tuple[str, str], TestResponse] = {}
         self._surveys: dict[str, tuple[SiteAnswer | None, PublishedSurvey | None]] = {}
         # Of texts that were compared already: most visitors are given the same one.
@@ -126,6 +131,13 @@ class AnswerChecker:
         """What is wrong with the page for a tablet."""
         return self._check_while_open(slug, "tablet", asked, answer, visitor, self._drawer.draw_tablet)
 
+    def check_logo(self, name: str, answer: SiteAnswer, visitor: Visitor) -> list[str]:
+        """What is wrong with the picture of this name, its SHA-256."""
+        problems = compare_headers(answer, self._picture)
+        if answer.status != 200 or hashlib.sha256(answer.body).hexdigest() != name:
+            problems.append("not the picture that its name says")
+        return problems
+
     def check_receipt(self, slug: str, asked: str | None, answer: SiteAnswer, visitor: Visitor) -> list[str]:
         """What is wrong with the page where a receipt is looked for."""
         page = f"/s/{slug}/receipt"
@@ -159,7 +171,10 @@ class AnswerChecker:
         policy = OFFLINE_POLICY if _WORKER in text else ""
         problems = compare_headers(answer, self._expect("/"), policy)
         logo = read_stated(text).logo
-        own = {f"/s/{slug}/logo/{logo}.png"} if re.fullmatch("[0-9a-f]{64}", logo) else set()
+        own: set[str] = set()
+        if re.fullmatch("[0-9a-f]{64}", logo):
+            own.add(f"/s/{slug}/logo/{logo}.png")
+            self.logos.add((slug, logo))
         key = slug, hashlib.sha256(answer.body).digest()
         if key not in self._loaded:
             self._loaded[key] = find_foreign_references(text, self._pinned | own)

@@ -1,8 +1,10 @@
 """How an answer of a site differs from what this release answers itself."""
 
 import hashlib
+import re
 
 from werkzeug.test import TestResponse
+from werkzeug.wrappers import Response
 
 from server.web.verifying.visitors import SiteAnswer
 
@@ -11,15 +13,20 @@ _TRANSPORT = {
     "strict-transport-security", "transfer-encoding", "vary", "via",
 }  # fmt: skip
 """Headers that a server or a proxy adds, and that make a browser load, send or run nothing."""
+_SAME_HOST = re.compile(r'clear|[\w-]+=":[0-9]{1,5}"(; *(ma|persist)=[0-9]+)*')
+"""What `Alt-Svc` may list: from another host, if one is named, a browser would load everything later on."""
 
 
-def compare_headers(answer: SiteAnswer, own: TestResponse, policy: str = "") -> list[str]:
+def compare_headers(answer: SiteAnswer, own: Response, policy: str = "") -> list[str]:
     """Headers that are missing, say something else, or are none of the release, which may have a `policy` for it."""
     ours = {name.lower(): value for name, value in own.headers}
     if policy:
         ours["content-security-policy"] = policy
     theirs = {name: answer.header(name) for name, _ in answer.headers}
     problems = []
+    others = theirs.get("alt-svc", "clear")
+    if not all(_SAME_HOST.fullmatch(other.strip()) for other in others.split(",")):
+        problems.append(f"its header alt-svc is {others[:160]!r}, which may lead to another host")
     for name in sorted((ours.keys() | theirs.keys()) - _TRANSPORT):
         if name not in theirs:
             problems.append(f"sends no header {name}")

@@ -9,7 +9,7 @@ from typing import Any
 
 from flask import Flask
 
-from server.output.languages import list_digit_readings, list_readings
+from server.output.languages import list_readings
 from server.web.page_manifest import PATH
 from server.web.verifying.answer_checks import AnswerChecker
 from server.web.verifying.visitors import (
@@ -24,6 +24,8 @@ from server.web.verifying.visitors import (
 
 _AT_ONCE = 4
 """Requests under way."""
+_ENGLISH = tuple(visitor for visitor in VISITORS if visitor.language == "English")
+"""Who asks for what is beside a survey's page in each language by its address, as links of such a page do."""
 Check = Callable[[SiteAnswer, Visitor], list[str]]
 """What is wrong with an answer to a visitor."""
 
@@ -63,6 +65,11 @@ class _Target:
     what: str
     path: str
     check: Check
+    visitors: tuple[Visitor, ...] = VISITORS
+
+    @property
+    def visits(self) -> int:
+        return len(ENCODINGS) * len(self.visitors)
 
 
 async def compare_site(
@@ -106,13 +113,16 @@ class _SiteComparer:
             await self._read_survey(fetcher, slug)
         targets = [target for slug in slugs for target in self._list_link(slug)]
         targets += [_Target("front page", "/", partial(self._checker.check_file, "/"))]
+        for reading, name in list_readings():
+            check = partial(self._checker.check_file, path := f"/?lang={reading}")
+            targets.append(_Target(f"front page, in {name}", path, check, _ENGLISH))
         targets += [_Target(path, path, partial(self._checker.check_file, path)) for path in self._files]
         met: dict[str, dict[str, list[str]]] = {target.what: {} for target in targets}
         places = asyncio.Semaphore(_AT_ONCE)
         # Beside the loop, and one at a time: a page that differs is compared with thousands, and whatever is on its
         # way meanwhile would seem to have come too late.
         checking = asyncio.Lock()
-        done, visits = 0, len(targets) * len(ENCODINGS) * len(VISITORS)
+        done, visits = 0, sum(target.visits for target in targets)
         failed: set[str] = set()
 
         async def visit(target: _Target, visitor: Visitor, turn: int) -> None:
@@ -133,10 +143,23 @@ class _SiteComparer:
             done += 1
             tell(done, visits)
 
-        for turn, visitor in product(range(len(ENCODINGS)), VISITORS):
-            await asyncio.gather(*(visit(target, visitor, turn) for target in targets))
+        async def visit_all(chosen: Sequence[_Target]) -> None:
+            for turn, visitor in product(range(len(ENCODINGS)), VISITORS):
+                await asyncio.gather(
+                    *(visit(target, visitor, turn) for target in chosen if visitor in target.visitors)
+                )
+
+        await visit_all(targets)
+        logos = [
+            _Target(f"logo of {slug}", f"/s/{slug}/logo/{name}.png", partial(self._checker.check_logo, name))
+            for slug, name in sorted(self._checker.logos)
+        ]
+        met |= {logo.what: {} for logo in logos}
+        visits += sum(logo.visits for logo in logos)
+        await visit_all(logos)
+        targets += logos
         return SiteComparison(
-            tuple(_conclude(what, problems) for what, problems in met.items()),
+            tuple(_conclude(target, met[target.what]) for target in targets),
             self._checker.data,
             self._checker.pages,
             frozenset(self._checker.with_workers),
@@ -161,27 +184,27 @@ class _SiteComparer:
             ),
             _Target(f"survey of {slug}", f"/s/{slug}/survey.json", partial(self._checker.check_survey, slug)),
             *(
-                _Target(f"{what} of {slug}{named}", f"/s/{slug}/{page}{asked}", partial(check, slug, reading))
+                _Target(
+                    f"{what} of {slug}{named}", f"/s/{slug}/{page}{asked}", partial(check, slug, reading), who
+                )
                 for what, page, check in (
                     ("explanation", "how", self._checker.check_how),
                     ("tablet", "tablet", self._checker.check_tablet),
                     ("receipts", "receipt", self._checker.check_receipt),
                 )
-                # Digits that are no language's first are asked for by the address alone.
-                for reading, named, asked in (
-                    (None, "", ""),
-                    *((code, f", in {name}", f"?lang={code}") for code, name in list_digit_readings()),
+                for reading, named, asked, who in (
+                    (None, "", "", VISITORS),
+                    *((code, f", in {name}", f"?lang={code}", _ENGLISH) for code, name in list_readings()),
                 )
             ),
         ]
 
 
-def _conclude(what: str, problems: Mapping[str, Sequence[str]]) -> SiteFinding:
-    visits = len(ENCODINGS) * len(VISITORS)
+def _conclude(target: _Target, problems: Mapping[str, Sequence[str]]) -> SiteFinding:
     return SiteFinding(
-        what,
+        target.what,
         tuple(
-            f"{problem} ({'each of the visits' if len(met) == visits else '; '.join(met)})"
+            f"{problem} ({'each of the visits' if len(met) == target.visits else '; '.join(met)})"
             for problem, met in problems.items()
         ),
     )
