@@ -8,6 +8,7 @@ from server.output.documents import Block, Cell, Table, Text
 from server.reports.contents import cell_texts
 from server.reports.contents.methods import make_paragraph
 from server.reports.contents.sample_table_section import draw_sample_tables
+from server.reports.contents.sample_together_section import draw_sampled_together
 from server.reports.elsewhere.sample_estimates import UNEVEN, SampleReport, SampleRow
 from server.reports.elsewhere.sample_margins import FEWEST_ROWS
 from server.reports.elsewhere.sampling import Sampling, StatedReplicates
@@ -55,6 +56,7 @@ def describe_sample(words: ReportWords, report: Report, found: SampleReport) -> 
         "population-estimates", title, columns, tuple(_row(words, report, row) for row in found.rows), notes
     )
     yield from draw_sample_tables(words, report, found.tables)
+    yield from draw_sampled_together(words, report, found.together)
 
 
 def _list_sentences(words: ReportWords, found: SampleReport) -> Iterator[str]:

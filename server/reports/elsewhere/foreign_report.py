@@ -57,7 +57,7 @@ def read_foreign_data(file: IO[bytes], study: StudyFile, told: Told = report_no_
     sample = None
     if study.sampling is not None:
         asked = [same_question(question.name, report.waves) for question in study.definition.questions]
-        known = Comparable(study.covariates, study.nodes, asked)
+        known = Comparable(study.covariates, study.nodes, asked, report.waves)
         sample = estimate_sample(study.sampling, table, known, CONFIDENCE)
     return ForeignData(study, table, report, sample, estimate_models(study.models, table, CONFIDENCE))
 
