@@ -158,6 +158,22 @@ def test_questions_together_stand_in_the_report_and_on_the_terminal(tmp_path: Pa
     numbers = (row["standard_error"], row["interval"][0], row["interval"][1])
     assert [phi[0], phi[1], phi[3]] == [f"{number:.4f}" for number in numbers]
     assert f"{round(row['estimate'], 3)} ({round(numbers[1], 3)} to {round(numbers[2], 3)})" in text
+    many = [
+        {
+            "name": name,
+            "kind": "select_one",
+            "text": "?",
+            "options": every_kind.options(dict.fromkeys("abcdef", 0)),
+        }
+        | {"design": {"mechanism": "k_ary", "epsilon": 2}}
+        for name in ("x", "y", "z")
+    ]
+    stated_many = study(*many, sampling={"together": ["x,y,z"]})
+    refused = analysed(tmp_path, stated_many, "x,y,z\n" + "0,1,2\n" * 9)
+    assert refused.exit_code == 2
+    assert "sampling.together: must have at most 144 combinations of answers" in " ".join(
+        refused.output.split()
+    )
     nobody = "cheated,drugs.x,drugs.y,w\n" + "0,1,0,2\n0,0,0,1\n0,0,0,1\n1,1,0,1\n" * 50
     rows = found(tmp_path, stated, nobody)["sampling"]["together"][0]["rows"]
     assert [row["estimate"] for row in rows[4:]] == [None] * 5

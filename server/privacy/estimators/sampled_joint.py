@@ -44,12 +44,13 @@ class SampledPair:
 
 def join_guesses(rows: Groups, reports: Sequence[Groups], designs: Sequence[Design]) -> GuessedPart:
     """Rows that reported to several questions: a ratio for each combination of answers, the last varying fastest."""
-    matrix, guesses = np.ones((1, 1)), np.ones((1, 1))
+    matrix: Floats = np.ones((1, 1))
+    guesses: Floats = np.ones((1, 1))
     code = np.zeros(len(rows), np.int64)
     for own, design in zip(reports, designs, strict=True):
         code = code * design.matrix.shape[1] + own
-        matrix = np.kron(matrix, design.matrix)
-        guesses = np.kron(guesses, share_coefficients([design]).numerators)
+        matrix = np.asarray(np.kron(matrix, design.matrix), dtype=np.float64)
+        guesses = np.asarray(np.kron(guesses, share_coefficients([design]).numerators), dtype=np.float64)
     return GuessedPart(rows, code, matrix, guesses, guesses, np.ones_like(guesses))
 
 

@@ -6,7 +6,7 @@ coins is what the true answer would have given.
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -95,6 +95,25 @@ def estimate_ratios(parts: Sequence[GuessedPart], sample: SampleDesign) -> Ratio
         tops[part.rows] = part.tops[:, part.reports].T
         bottoms[part.rows] = part.bottoms[:, part.reports].T
         asked[part.rows] = (part.bottoms != 0).any(axis=1)
+    return _estimate(tops, bottoms, asked, parts, sample)
+
+
+def estimate_row_ratios(tops: Floats, bottoms: Floats, sample: SampleDesign) -> RatioEstimates:
+    """The same of numbers of each row, shape (n, q), of which nothing is known but that they vary.
+
+    A finite population is left aside: what coins add there is not known.
+    """
+    return _estimate(tops, bottoms, bottoms != 0, (), replace(sample, populations=None))
+
+
+def _estimate(
+    tops: Floats,
+    bottoms: Floats,
+    asked: NDArray[np.bool_],
+    parts: Sequence[GuessedPart],
+    sample: SampleDesign,
+) -> RatioEstimates:
+    weights = sample.weights
     people = weights @ bottoms
     people = np.where(people > 0, people, np.nan)
     values = weights @ tops / people

@@ -19,12 +19,16 @@ EVEN_ROWS = N_(
     "Findings, and all tables but those under “Estimates for the population”, count every row once, however the rows "
     "were drawn."
 )
+EVEN_ROWS_BUT_MODELS = N_(
+    "Findings, and all tables but those under “Estimates for the population” and “Models”, count every row once, "
+    "however the rows were drawn."
+)
 
 
 def describe_sample(words: ReportWords, report: Report, found: SampleReport) -> Iterator[Block]:
     """What makes rows count differently, and a line for each share and mean."""
     _ = words.gettext
-    yield make_paragraph(" ".join(_list_sentences(words, found)))
+    yield make_paragraph(say_drawing(words, found))
     title = _("Estimates for the population")
     columns = (
         _("Question"),
@@ -57,6 +61,11 @@ def describe_sample(words: ReportWords, report: Report, found: SampleReport) -> 
     )
     yield from draw_sample_tables(words, report, found.tables)
     yield from draw_sampled_together(words, report, found.together)
+
+
+def say_drawing(words: ReportWords, found: SampleReport) -> str:
+    """What makes rows count differently."""
+    return " ".join(_list_sentences(words, found))
 
 
 def _list_sentences(words: ReportWords, found: SampleReport) -> Iterator[str]:
