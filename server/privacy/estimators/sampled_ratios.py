@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import fdtrc
 
+from server.privacy.estimators.margin_slopes import take_out_margins
 from server.privacy.estimators.sample_designs import Floats, Groups, SampleDesign
 
 
@@ -227,30 +228,3 @@ def _vary_at_least(parts: Sequence[GuessedPart], weights: Floats, values: Floats
         least = np.einsum("xaa->xa", _vary_by_truth(part, values, people)).min(axis=0)
         total += float((weights[part.rows] ** 2).sum()) * np.maximum(least, 0)
     return total
-
-
-def take_out_margins(rest: Floats, weights: Floats, margins: Sequence[Groups]) -> Floats:
-    """What is left of each row's numbers, shape (n, q), once groups were given their means, all margins together."""
-    if not margins:
-        return rest
-    sizes = [int(groups.max()) + 1 for groups in margins]
-    blocks = [
-        [
-            np.bincount(one * width + other, weights, size * width).reshape(size, width)
-            for other, width in zip(margins, sizes, strict=True)
-        ]
-        for one, size in zip(margins, sizes, strict=True)
-    ]
-    told = np.concatenate(
-        [
-            np.stack([np.bincount(groups, weights * column, size) for column in rest.T], axis=1)
-            for groups, size in zip(margins, sizes, strict=True)
-        ]
-    )
-    # Groups of each margin add up to the same: of all solutions it does not matter which.
-    slopes = np.linalg.lstsq(np.block(blocks), told, rcond=None)[0]
-    left, start = rest.copy(), 0
-    for groups, size in zip(margins, sizes, strict=True):
-        left -= slopes[start : start + size][groups]
-        start += size
-    return left
