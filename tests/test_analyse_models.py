@@ -185,12 +185,11 @@ REFUSED = {
         {},
         "data[1002].form: must be one of A, Z; it is B",
     ),
-    "weights": (
+    "populations": (
         {},
-        {"weights": "form"},
-        "models[0]: counts every row once, and must not be given together with weights",
+        {"strata": [{"path": ["North"], "population": 9}]},
+        "models[0]: must not be given together with strata.population; a margin of stratum in sampling weighs models",
     ),
-    "a sampling design": ({}, {"sampling": {"clusters": "form"}}, "must not be given together with sampling"),
 }
 
 

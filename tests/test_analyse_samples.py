@@ -2,15 +2,17 @@
 
 import json
 import math
+import re
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from server.study.definitions.definition_reader import parse_definition
 from tests.support import every_kind
-from tests.test_analyse import COIN, analysed, found, study
+from tests.test_analyse import COIN, analysed, found, question, study
 
 SEX: dict[str, Any] = {"covariates": [{"name": "sex", "categories": ["f", "m", "x"]}]}
 HALVES = [{"of": ["f", "x"], "share": 50}, {"of": ["m"], "share": 50}]
@@ -131,6 +133,53 @@ def test_report_and_terminal_say_how_rows_were_drawn(
     assert "Raked to: sex." in done.stdout
 
 
+def test_questions_together_stand_in_the_report_and_on_the_terminal(tmp_path: Path) -> None:
+    """An answer of a question with several is given or not; of a group that is nearly nobody nothing is told."""
+    boxes = {
+        "name": "drugs",
+        "kind": "select_multiple",
+        "text": "Drugs?",
+        "options": every_kind.options({"x": 0, "y": 0}),
+    }
+    asked = [
+        question({"mechanism": "coin_flip", "gamma": 0.25}, "cheated"),
+        {**boxes, "design": {"mechanism": "coin_flip", "epsilon": 4.0}},
+    ]
+    data = "cheated,drugs.x,drugs.y,w\n" + "1,1,0,2\n0,0,0,1\n" * 100 + "1,0,0,1\n0,1,1,2\n" * 40
+    stated = study(*asked, sampling={"weights": "w", "together": ["cheated,drugs.x"]})
+    file = tmp_path / "report.html"
+    done = analysed(tmp_path, stated, data, "--output", str(file))
+    assert done.exit_code == 0, done.output
+    assert "cheated x drugs (280 rows), for the population:" in done.stdout
+    (phi,) = [line.split()[-4:] for line in done.stdout.splitlines() if " phi " in line]
+    text = " ".join(re.sub("<[^>]+>", " ", file.read_text("utf-8")).split())
+    assert "cheated × drugs together" in text
+    row = found(tmp_path, stated, data)["sampling"]["together"][0]["rows"][-1]
+    numbers = (row["standard_error"], row["interval"][0], row["interval"][1])
+    assert [phi[0], phi[1], phi[3]] == [f"{number:.4f}" for number in numbers]
+    assert f"{round(row['estimate'], 3)} ({round(numbers[1], 3)} to {round(numbers[2], 3)})" in text
+    many = [
+        {
+            "name": name,
+            "kind": "select_one",
+            "text": "?",
+            "options": every_kind.options(dict.fromkeys("abcdef", 0)),
+        }
+        | {"design": {"mechanism": "k_ary", "epsilon": 2}}
+        for name in ("x", "y", "z")
+    ]
+    stated_many = study(*many, sampling={"together": ["x,y,z"]})
+    refused = analysed(tmp_path, stated_many, "x,y,z\n" + "0,1,2\n" * 9)
+    assert refused.exit_code == 2
+    assert "sampling.together: must have at most 144 combinations of answers" in " ".join(
+        refused.output.split()
+    )
+    nobody = "cheated,drugs.x,drugs.y,w\n" + "0,1,0,2\n0,0,0,1\n0,0,0,1\n1,1,0,1\n" * 50
+    rows = found(tmp_path, stated, nobody)["sampling"]["together"][0]["rows"]
+    assert [row["estimate"] for row in rows[4:]] == [None] * 5
+    assert all(row["estimate"] is not None for row in rows[:4])
+
+
 def margins(*groups: dict[str, Any], covariate: str = "sex") -> dict[str, Any]:
     return {"margins": [{"covariate": covariate, "groups": list(groups)}]}
 
@@ -140,6 +189,16 @@ REFUSED: dict[str, tuple[dict[str, Any], str, str]] = {
         {},
         DATA,
         "sampling: must have at least one of weights, margins, clusters, strata, population, replicates, tables",
+    ),
+    "a question of none together": (
+        {"together": ["cheated,bribed"]},
+        DATA,
+        "sampling.together: must name some of cheated; it names bribed",
+    ),
+    "one question together": (
+        {"together": ["cheated"]},
+        DATA,
+        "sampling.together: must name two or three questions with commas between them; it is cheated",
     ),
     "a column of no name": ({"clusters": " "}, DATA, "sampling.clusters: must name a column; it is empty"),
     "a margin of nothing known": (
@@ -243,4 +302,100 @@ def test_the_numbers_are_json_alone(tmp_path: Path) -> None:
         "kish_design_effect",
         "estimates",
         "tables",
+        "together",
     }
+
+
+PAIR = [question({"mechanism": "coin_flip", "gamma": 0.4}, name) for name in ("cheated", "stole", "lied")]
+
+
+def join_by_hand(weighed: list[tuple[list[int], float, str]]) -> tuple[Any, Any]:
+    """Shares of every combination by guesses written out, and their covariance over clusters (Binder 1983)."""
+    guesses = np.ones((len(weighed), 1))
+    for place in range(len(weighed[0][0])):
+        own = np.array([(row[0][place] - 0.1) / 0.8 for row in weighed])
+        guesses = (guesses[:, :, None] * np.stack([1 - own, own], axis=1)[:, None]).reshape(len(weighed), -1)
+    weights = np.array([row[1] for row in weighed])
+    shares = weights @ guesses / weights.sum()
+    pulls = weights[:, None] * (guesses - shares) / weights.sum()
+    names = sorted({row[2] for row in weighed})
+    sums = np.array([pulls[[row[2] == name for row in weighed]].sum(axis=0) for name in names])
+    return shares, len(names) / (len(names) - 1) * sums.T @ sums
+
+
+@pytest.mark.parametrize(
+    "replicates", [{}, {"replicates": {"make": "jackknife"}}], ids=["sandwich", "jackknife"]
+)
+def test_questions_together_are_those_of_guesses_by_hand(tmp_path: Path, replicates: dict[str, Any]) -> None:
+    """Cells and what follows from them, of two and of three questions; the jackknife is near the sandwich."""
+    rng, rows = np.random.default_rng(3), []
+    for number in range(900):
+        truth = rng.random() < 0.5
+        answers = [int(rng.random() < (0.8 if truth else 0.3)) for _ in range(3)]
+        flips = [int(own if rng.random() < 0.9 else 1 - own) for own in answers]
+        rows.append((flips, float(1 + number % 4), f"class {number % 30}"))
+    data = "cheated,stole,lied,w,class\n"
+    data += "".join(f"{a},{b},{c},{w},{name}\n" for (a, b, c), w, name in rows)
+    sampling = {"weights": "w", "clusters": "class", "together": ["cheated,stole", "cheated,stole,lied.yes"]}
+    sampling |= {"tables": [{"question": "stole", "by": "cheated"}], **replicates}
+    told = found(tmp_path, study(*PAIR, sampling=sampling), data)["sampling"]
+    two, three = told["together"]
+    (line,) = told["tables"][0]["lines"]
+
+    shares, covariance = join_by_hand([(own[:2], w, name) for own, w, name in rows])
+    by_name = {row["statistic"]: row for row in two["rows"][4:]}
+    errors = np.sqrt(np.diag(covariance))
+    tolerance = 0.02 if replicates else 1e-9
+    assert (two["questions"], two["n"], two["versions"]) == (["cheated", "stole"], 900, [1])
+    np.testing.assert_allclose([row["estimate"] for row in two["rows"][:4]], shares, rtol=1e-9)
+    np.testing.assert_allclose([row["standard_error"] for row in two["rows"][:4]], errors, rtol=tolerance)
+    quantile = stats.t.ppf(0.975, 29)
+    for row, share in zip(two["rows"][:4], shares, strict=True):
+        assert row["interval"] == pytest.approx(
+            [share + sign * quantile * row["standard_error"] for sign in (-1, 1)]
+        )
+    # Every measure by numeric slopes of its own formula.
+    for statistic, formula in FORMULAS.items():
+        row, value = by_name[statistic], formula(shares)
+        slope = np.array([(formula(shares + step) - value) / 1e-6 for step in np.eye(4) * 1e-6])
+        error = math.sqrt(slope @ covariance @ slope)
+        assert row["estimate"] == pytest.approx(value)
+        assert row["standard_error"] == pytest.approx(error, rel=max(tolerance, 1e-4)), statistic
+        ends = [value - quantile * error, value + quantile * error]
+        if statistic == "odds ratio":
+            ends = [value * math.exp(sign * quantile * error / value) for sign in (-1, 1)]
+        assert row["interval"] == pytest.approx(ends, rel=max(tolerance, 1e-4)), statistic
+    for place, own in enumerate(("share among the others", "share among those who gave the first")):
+        assert by_name[own]["estimate"] == pytest.approx(line["groups"][place]["value"])
+        assert by_name[own]["standard_error"] == pytest.approx(
+            line["groups"][place]["standard_error"], rel=tolerance if replicates else 1e-6
+        )
+
+    shares, covariance = join_by_hand(rows)
+    np.testing.assert_allclose([row["estimate"] for row in three["rows"][:8]], shares, rtol=1e-9)
+    inside = [row for row in three["rows"] if row["answers"][-1] == "lied: yes"]
+    assert {row["statistic"] for row in inside} == {f"{name}, within the last" for name in FORMULAS}
+    for row in inside:
+        formula = FORMULAS[row["statistic"].removesuffix(", within the last")]
+        value = formula(shares[1::2])
+        slope = np.array([(formula((shares + step)[1::2]) - value) / 1e-6 for step in np.eye(8) * 1e-6])
+        assert row["estimate"] == pytest.approx(value)
+        error = math.sqrt(slope @ covariance @ slope)
+        assert row["standard_error"] == pytest.approx(error, rel=max(tolerance, 1e-4))
+    assert len(three["rows"]) == 8 + 6 * len(FORMULAS)
+
+
+def _phi(cells: Any) -> float:
+    no, yes = cells.reshape(2, 2) / cells.sum()
+    margins = no.sum() * yes.sum() * (no + yes)[0] * (no + yes)[1]
+    return float((no[0] * yes[1] - no[1] * yes[0]) / math.sqrt(margins))
+
+
+FORMULAS = {
+    "share among those who gave the first": lambda cells: cells[3] / (cells[2] + cells[3]),
+    "share among the others": lambda cells: cells[1] / (cells[0] + cells[1]),
+    "difference": lambda cells: cells[3] / (cells[2] + cells[3]) - cells[1] / (cells[0] + cells[1]),
+    "odds ratio": lambda cells: cells[0] * cells[3] / (cells[1] * cells[2]),
+    "phi": _phi,
+}
+"""Of shares of no and no, no and yes, yes and no, yes and yes."""

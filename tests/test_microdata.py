@@ -27,7 +27,9 @@ from pyarrow import parquet
 from server import reports
 from server.inputs import InputError
 from server.people import survey_access
-from server.reports.explaining import explain_answer, of_report
+from server.reports.elsewhere import parse_study, read_foreign_data
+from server.reports.elsewhere.study_file_writer import write_study_file
+from server.reports.explaining import explain_answer, of_foreign, of_report
 from server.simulation import Assumptions, simulate
 from server.study import surveys
 from server.study.definitions import Choice
@@ -658,46 +660,94 @@ def run_python(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
     )
 
 
+def list_fitted(folder: Path, *words: str) -> tuple[str, list[tuple[float, float]]]:
+    """By what rows count, and slopes with their standard errors: the same to both scripts."""
+    in_python, in_r = run_python(folder, "fit.py", *words), find_r().run_alone("fit.R", folder, *words)
+    assert (in_python.returncode, in_r.returncode) == (0, 0), in_python.stderr + in_r.stderr
+    heads, both = [], []
+    for ran in (in_python, in_r):
+        head, *lines = ran.stdout.splitlines()
+        heads.append(head)
+        both.append([tuple(map(float, line.split("\t")[1:])) for line in lines])
+    assert heads[0] == heads[1]
+    np.testing.assert_allclose(*both, rtol=1e-6)
+    return heads[0].removeprefix("rows count by: "), [(value, error) for value, error in both[0][1:]]
+
+
 def test_the_scripts_of_regressions_find_what_the_page_finds(
     cases: Mapping[str, Case], sqlite: NewDatabase, tmp_path: Path
 ) -> None:
-    """In two versions with other designs, on strata. What has no largest likelihood is no number."""
+    """In two versions with other designs, on the largest strata: by populations, all the same, by a column of weights.
+
+    The twin has the weights without the sandwich. What has no largest likelihood is no number.
+    """
     database_url = sqlite(True)
     survey = factories.publish(database_url, factories.definition((0.25,)))
-    links = factories.plant(database_url, survey.slug, "A\nB\nC")
+    tree = "A > X, 900\nA > Y, 100\nB > X, 500\nB > Y, 500\nC, 200"
+    links = factories.plant(database_url, survey.slug, tree)
     changed = factories.publish(database_url, factories.definition((0.1,)), survey.slug)
-    for version, shares in ((survey, (0.6, 0.4, 0.5)), (changed, (0.7, 0.35, 0.5))):
-        for path, share in zip("ABC", shares, strict=True):
-            yes = round(400 * share)
-            factories.store(database_url, version, [([1], yes), ([0], 400 - yes)], links[path])
+    paths = ("A > X", "A > Y", "B > X", "B > Y", "C", "")
+    for version, shares in (
+        (survey, (0.6, 0.4, 0.5, 0.3, 0.45, 0.6)),
+        (changed, (0.7, 0.4, 0.35, 0.45, 0.6, 0.5)),
+    ):
+        for path, share in zip(paths, shares, strict=True):
+            yes = round(300 * share)
+            factories.store(
+                database_url, version, [([1], yes), ([0], 300 - yes)], links.get(path, survey.slug)
+            )
     case = made(database_url, survey, tmp_path)
-    explained = explain_answer(of_report(case.report), "q1", ["stratum"]).explanation
-    known = [(each.coefficient, each.standard_error) for each in explained.effects[0]]
+    weighted = explain_answer(of_report(case.report), "q1", ["stratum"])
+    assert weighted.unweighted is not None
+    rows = (case.folder / "responses.csv").read_text("utf-8").splitlines()
+    table = "\n".join([f"{rows[0]},w", *(f"{row},{1 + place % 7 * 2}" for place, row in enumerate(rows[1:]))])
+    with factories.writing(database_url) as session:
+        found = survey_access.find(session, survey.slug)
+        assert found is not None
+        study = json.loads(write_study_file(session, found))
+    for stratum in study["strata"]:
+        stratum.pop("population", None)
+    study |= {"sampling": {"weights": "w"}}
+    data = read_foreign_data(io.BytesIO(table.encode()), parse_study(json.dumps(study).encode()))
+    by_column = explain_answer(of_foreign(data), "q1", ["stratum"])
+    (case.folder / "responses.csv").write_text(table, "utf-8")
 
-    in_python, in_r = run_python(case.folder, "fit.py"), find_r().run_alone("fit.R", case.folder)
+    seen = []
+    for words, by, explained in (
+        ((), "population", weighted),
+        (("q1", "responses"), "responses", weighted.unweighted),
+        (("q1", "w"), "w", by_column),
+    ):
+        told, fitted = list_fitted(case.folder, *words)
+        assert told == by
+        known = [(one.coefficient, one.standard_error) for one in explained.explanation.effects[0]]
+        np.testing.assert_allclose(fitted, known, rtol=1e-5)
+        seen.append(fitted)
+    twin = (case.folder / "fit.py").read_text("utf-8").replace("if same else", "if True else")
+    (case.folder / "twin.py").write_text(twin, "utf-8")
+    lines = run_python(case.folder, "twin.py").stdout.splitlines()[2:]
+    errors = [float(line.split("\t")[2]) for line in lines]
+    assert max(abs(np.array(errors) / [error for _, error in seen[0]] - 1)) > 0.01
 
-    assert (in_python.returncode, in_r.returncode) == (0, 0), in_python.stderr + in_r.stderr
-    both = []
-    for lines in (in_python.stdout.splitlines(), in_r.stdout.splitlines()[1:]):
-        found = [tuple(map(float, line.split()[-2:])) for line in lines]
-        np.testing.assert_allclose(
-            [value for value, _ in found[1:]], [value for value, _ in known], rtol=1e-5
-        )
-        # The page's errors are of the information that was observed, theirs of what is expected.
-        np.testing.assert_allclose(
-            [error for _, error in found[1:]], [error for _, error in known], rtol=0.05
-        )
-        both.append(found)
-    np.testing.assert_allclose(*both, rtol=1e-6)
+    for text in ("0", "-1", "", "much"):
+        bad = table.replace(f"{rows[2]},3", f"{rows[2]},{text}", 1)
+        (case.folder / "responses.csv").write_text(bad, "utf-8")
+        for ran in (
+            run_python(case.folder, "fit.py", "q1", "w"),
+            find_r().run_alone("fit.R", case.folder, "q1", "w"),
+        ):
+            assert ran.returncode == 1
+            said = " ".join(ran.stderr.split())
+            assert "row 3, column w: must be a number from 0.000001 to 1000000" in said
+            assert f"it is '{text}'" in said
     few = cases["even populations"].folder
     (weights,) = [row for row in cases["even populations"].table("codebook.csv") if row["kind"] == "weights"]
     assert (weights["column"], weights["report_text"][:20]) == ("stratum", "rows have no weights")
-    for script in ("fit.py", "fit.R"):
-        assert "Not fitted here:" in (few / script).read_text("utf-8")
     for ran in (run_python(few, "fit.py", "drugs.green"), find_r().run_alone("fit.R", few, "drugs.green")):
         assert ran.returncode == 1
         assert "leave a coefficient without an end" in ran.stderr
     assert run_python(few, "fit.py", "party").stderr.startswith("party is no column")
+    assert run_python(few, "fit.py", "used", "none").stderr.startswith("none is no column of responses.csv")
 
 
 def test_other_packages_are_told_the_same_chances(cases: Mapping[str, Case]) -> None:

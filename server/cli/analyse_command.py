@@ -79,7 +79,7 @@ def analyse(
     if data.asked:
         print_report(made)
     if data.sample is not None:
-        print_sample(data.sample)
+        print_sample(made.definition, data.sample)
     print_models(data.models)
     if explained is not None:
         print_explanation(explained)

@@ -27,6 +27,11 @@ def print_models(found: Sequence[FoundModel]) -> None:
             click.echo(f"{test.label}: {_write_statistic(test)}{write_p(test.p_value)}. {test.verdict}")
         for remark in finding.remarks:
             click.echo(remark)
+        if finding.freedom is not None:
+            click.echo(
+                "Rows count, and vary, as they were drawn: intervals are by Student's t with "
+                f"{finding.freedom} degrees of freedom."
+            )
         groups = ", ".join(f"{make_plain(name)} {rows}" for name, rows in model.groups)
         click.echo(f"Rows: {model.used} used{f' ({groups})' if groups else ''}, {model.left_out} left out.")
         click.echo(stated.kind.assumes)
@@ -36,7 +41,8 @@ def _write_statistic(test: ModelTest) -> str:
     """A statistic that has no limit is not printed as a number."""
     if not math.isfinite(test.statistic):
         return ""
-    return f"{test.letter} = {test.statistic:.2f} on {test.degrees_of_freedom}, "
+    freedom = [test.degrees_of_freedom, *([] if test.denominator is None else [test.denominator])]
+    return f"{test.letter} = {test.statistic:.2f} on {' and '.join(map(str, freedom))}, "
 
 
 def _number_cells(estimate: ModelEstimate) -> list[str]:

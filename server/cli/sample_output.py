@@ -5,15 +5,35 @@ import math
 import click
 
 from server.cli.common import print_table
+from server.cli.together_output import print_together_rows
 from server.output.formatting import fraction, ratio
 from server.privacy.estimators.weighted_rows import WeightedEstimate, WeightedOddsRatio
 from server.reports.elsewhere.sample_estimates import UNEVEN, SampleReport
 from server.reports.elsewhere.sample_tables import SampleTable
+from server.reports.elsewhere.sample_together import list_sampled_rows
 from server.reports.explaining import cut_letter
+from server.study.definitions import Definition
 
 
-def print_sample(found: SampleReport) -> None:
-    """A line for each share and mean; how rows were drawn."""
+def print_sample(definition: Definition, found: SampleReport) -> None:
+    """A line for each share and mean; how rows were drawn. Without a question, of what models are estimated by."""
+    if found.rows:
+        _print_rows(found)
+    else:
+        click.echo("\nHow the rows were drawn that models are estimated from:")
+    _print_drawing(found)
+    for table in found.tables:
+        _print_comparison(table)
+    for together in found.together:
+        names = " x ".join(side.question.name for side in together.sides)
+        click.echo(f"\n{names} ({together.n} rows), for the population:")
+        print_together_rows(together.sides, list_sampled_rows(definition, together))
+        if len(together.sides) == 3:
+            click.echo("Within the last: of the first two, among those who gave the last answer.")
+        click.echo("Where a group's share is less than three standard errors above 0, nothing is told of it.")
+
+
+def _print_rows(found: SampleReport) -> None:
     click.echo("\nFor the population, by how the rows were drawn:")
     rows = [
         [
@@ -26,6 +46,9 @@ def print_sample(found: SampleReport) -> None:
     ]
     header = ["question", "answer", "n", "estimate", "standard error", "95% interval"]
     print_table([*header, "design effect", "effective n"], rows)
+
+
+def _print_drawing(found: SampleReport) -> None:
     sampling = found.sampling
     if sampling.margins:
         click.echo(f"Raked to: {', '.join(margin.name for margin in sampling.margins)}.")
@@ -45,9 +68,8 @@ def print_sample(found: SampleReport) -> None:
     if found.uneven:
         click.echo(UNEVEN)
     way = "linearisation" if replicates is None else "replicate weights"
-    click.echo(f"Intervals are by {way} and Student's t; the table above counts every row once.")
-    for table in found.tables:
-        _print_comparison(table)
+    even = "; the table above counts every row once" if found.rows else ""
+    click.echo(f"Intervals are by {way} and Student's t{even}.")
 
 
 def _print_comparison(table: SampleTable) -> None:

@@ -1,12 +1,14 @@
 """How the command line prints questions together."""
 
 import math
+from collections.abc import Iterable, Sequence
 
 import click
 
 from server.cli.common import print_table
 from server.output.formatting import fraction, ratio
 from server.reports import Crossed, Report
+from server.reports.crossing import CrossedSide
 from server.reports.three_together import ThreeTogether
 from server.reports.together_values import TogetherRow, list_rows
 from server.reports.weighting_notes import WITHIN_STRATA, list_weighting, say_in_english
@@ -29,9 +31,7 @@ def _print_one(made: Report, found: Crossed | ThreeTogether) -> None:
     if found.too_large:
         click.echo("Too many answers for a joint table.")
         return
-    rows = [_line(row, len(sides)) for row in list_rows(made, found)]
-    header = [*(side.question.name for side in sides), "", "estimate", "standard error", "interval"]
-    print_table(header, rows)
+    print_together_rows(sides, list_rows(made, found))
     for line in list_weighting(None if found.strata is None else found.strata.weighed, say_in_english):
         click.echo(line)
     if found.strata is not None:
@@ -42,6 +42,12 @@ def _print_one(made: Report, found: Crossed | ThreeTogether) -> None:
     if len(sides) == 3:
         click.echo("Within the last: of the first two, among those who gave the last answer.")
     click.echo("Intervals of two groups hold together, and with them what follows from them.")
+
+
+def print_together_rows(sides: Sequence[CrossedSide], rows: Iterable[TogetherRow]) -> None:
+    """A line for each number of some questions together."""
+    header = [*(side.question.name for side in sides), "", "estimate", "standard error", "interval"]
+    print_table(header, [_line(row, len(sides)) for row in rows])
 
 
 def _line(row: TogetherRow, width: int) -> list[str]:

@@ -41,7 +41,7 @@ class ForeignReport:
             "questions": questions_json(made),
         }
         if self.data.sample is not None:
-            document["sampling"] = sample_json(self.data.sample)
+            document["sampling"] = sample_json(made.definition, self.data.sample)
         if self.data.models:
             document["models"] = [model_json(each) for each in self.data.models]
         if self.explained is not None:

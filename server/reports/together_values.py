@@ -128,7 +128,7 @@ def list_rows(report: Report, found: Crossed | ThreeTogether) -> Iterator[Togeth
     texts = AnswerTexts(report.definition)
     if isinstance(found, ThreeTogether):
         for at, cell in zip(found.list_places(), found.list_cells(), strict=True):
-            named = [_name_given(texts, found, place, index) for place, index in enumerate(at)]
+            named = [name_given(texts, *own) for own in zip(found.sides, found.answers, at, strict=True)]
             yield _cell_row(report, named, cell)
         for pair in found.pairs:
             yield from _within_rows(texts, found, pair)
@@ -147,12 +147,11 @@ def _name(texts: AnswerTexts, side: CrossedSide, index: int) -> tuple[str, str]:
     return side.question.answers[index], texts.of(side.question)[index]
 
 
-def _name_given(texts: AnswerTexts, found: ThreeTogether, place: int, index: int) -> tuple[str, str]:
-    """An answer; of a question that stands for one of its answers, whether that was given."""
-    side = found.sides[place]
+def name_given(texts: AnswerTexts, side: CrossedSide, chosen: int, index: int) -> tuple[str, str]:
+    """An answer, as files name it; of a question that stands for its chosen answer, whether that was given."""
     if not side.split:
         return _name(texts, side, index)
-    name, text = _name(texts, side, found.answers[place])
+    name, text = _name(texts, side, chosen)
     return (name, text) if index else (f"not {name}", f"not {text}")
 
 
@@ -182,7 +181,10 @@ def _pair_rows(texts: AnswerTexts, found: Crossed) -> Iterator[TogetherRow]:
 def _within_rows(texts: AnswerTexts, found: ThreeTogether, pair: PairWithin) -> Iterator[TogetherRow]:
     """Of the chosen answers of two questions among those who gave an answer to the third, which is named last."""
     chosen = [(place, 1 if found.sides[place].split else found.answers[place]) for place in pair.pair]
-    named = [_name_given(texts, found, *one) for one in (*chosen, (pair.third, pair.answer))]
+    named = [
+        name_given(texts, found.sides[place], found.answers[place], index)
+        for place, index in (*chosen, (pair.third, pair.answer))
+    ]
     (first, second, third), said = zip(*named, strict=True)
     questions = [found.sides[place].question.name for place in (*pair.pair, pair.third)]
     names = tuple(

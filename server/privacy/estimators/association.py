@@ -64,7 +64,12 @@ class Association:
     phi: Measure
 
 
-def associate(table: NDArray[np.float64], covariance: NDArray[np.float64], confidence: float) -> Association:
+def associate(
+    table: NDArray[np.float64],
+    covariance: NDArray[np.float64],
+    confidence: float,
+    quantile: float | None = None,
+) -> Association:
     """Odds ratio, difference and phi of a 2 x 2 table of shares with its covariance.
 
     Parameters
@@ -76,12 +81,14 @@ def associate(table: NDArray[np.float64], covariance: NDArray[np.float64], confi
         every standard error.
     confidence : float
         In (0, 1).
+    quantile : float or None
+        How many standard errors intervals reach; those of a normal distribution unless given.
 
     Returns
     -------
     Association
     """
-    z = normal_quantile(confidence)
+    z = normal_quantile(confidence) if quantile is None else quantile
     known = bool(np.isfinite(covariance).all())
 
     def spread(gradient: NDArray[np.float64]) -> float:

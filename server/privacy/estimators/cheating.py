@@ -109,21 +109,12 @@ def cheating_test(counts: ArrayLike, designs: Sequence[Design], confidence: floa
         raise ValueError(f"designs must be two; there are {len(designs)}")
     for number, design in enumerate(designs):
         require_yes_no(design, f"designs[{number}]")
-    (no_one, yes_one), (no_two, yes_two) = (design.weights[:, 1].tolist() for design in designs)
-    determinant = no_one * yes_two - yes_one * no_two
-    if determinant == 0:
-        raise ValueError(
-            "designs must tell honest no from honest yes by their chances of a yes report; "
-            f"these are proportional: {[no_one / TOTAL, yes_one / TOTAL]} and {[no_two / TOTAL, yes_two / TOTAL]}"
-        )
+    factors, offset = solve_cheating(designs)
     reports = checked_groups(counts, designs)
     confidence = probability("confidence", confidence, open_interval=True)
-    honest = np.array([[yes_two, -yes_one], [-no_two, no_one]]) * (TOTAL / determinant)
-    factors = np.vstack([honest, -honest.sum(axis=0)])
     yes, n = reports[:, 1], reports.sum(axis=1)
     covariance = groups_covariance(factors, yes, n)
     honest_share, g_squared = _honest(designs, yes, n)
-    offset = np.array([0.0, 0.0, 1.0])
     return CheatingTest(
         n=(int(n[0]), int(n[1])),
         g_squared=g_squared,
@@ -135,6 +126,25 @@ def cheating_test(counts: ArrayLike, designs: Sequence[Design], confidence: floa
         covariance=covariance,
         confidence=confidence,
     )
+
+
+def solve_cheating(designs: Sequence[Design]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """What turns the shares of "yes" of both groups into the three shares, shape (3, 2), and what is added.
+
+    Raises
+    ------
+    ValueError
+        If the designs are proportional.
+    """
+    (no_one, yes_one), (no_two, yes_two) = (design.weights[:, 1].tolist() for design in designs)
+    determinant = no_one * yes_two - yes_one * no_two
+    if determinant == 0:
+        raise ValueError(
+            "designs must tell honest no from honest yes by their chances of a yes report; "
+            f"these are proportional: {[no_one / TOTAL, yes_one / TOTAL]} and {[no_two / TOTAL, yes_two / TOTAL]}"
+        )
+    honest = np.array([[yes_two, -yes_one], [-no_two, no_one]]) * (TOTAL / determinant)
+    return np.vstack([honest, -honest.sum(axis=0)]), np.array([0.0, 0.0, 1.0])
 
 
 def _honest(designs: tuple[Design, ...], yes: NDArray[np.int64], n: NDArray[np.int64]) -> tuple[float, float]:

@@ -136,14 +136,14 @@ def detect_lies(counts: ArrayLike, truths: Sequence[float], confidence: float = 
         raise ValueError(f"truths must be two different chances; both are {given[0]!r}")
     yes, n = reports[:, 1], reports.sum(axis=1)
     forced = 1 - chances
-    others = np.array([1.0, -1.0]) / (chances[1] - chances[0])  # the share without the trait
-    honest = np.array([-forced[1], forced[0]]) / (chances[1] - chances[0])  # s t
-    factors = np.stack([-others, honest])
+    factors = solve_lies(chances)
     exact, admitted, possible = _solve(reports, [Fraction(float(chance)) for chance in chances])
     share = float(exact)
     covariance = groups_covariance(factors, yes, n)
     low, high = combined_limits(factors[0], yes, n, confidence)
-    likeliest, g_squared = _likeliest(chances, yes, n) if not possible else ((share, float(admitted)), 0.0)
+    likeliest, g_squared = (
+        find_likeliest(chances, yes, n) if not possible else ((share, float(admitted)), 0.0)
+    )
     truthful, truthful_g = fit_shared_share(forced, chances, yes, n)
     honesty = float(admitted / exact) if exact > 0 else None
     return LieDetection(
@@ -202,8 +202,17 @@ def _find_end(contains: Callable[[float], float], start: float, step: float) -> 
     return float(np.copysign(np.inf, step))
 
 
-def _likeliest(
-    chances: NDArray[np.float64], yes: NDArray[np.int64], n: NDArray[np.int64]
+def solve_lies(chances: NDArray[np.float64]) -> NDArray[np.float64]:
+    """What turns the shares of "yes" of both groups into s - 1 and s t, shape (2, 2)."""
+    forced, apart = 1 - chances, chances[1] - chances[0]
+    others = np.array([1.0, -1.0]) / apart  # the share without the trait
+    return np.stack([-others, np.array([-forced[1], forced[0]]) / apart])
+
+
+def find_likeliest(
+    chances: NDArray[np.float64],
+    yes: NDArray[np.int64] | NDArray[np.float64],
+    n: NDArray[np.int64] | NDArray[np.float64],
 ) -> tuple[tuple[float, float], float]:
     """(s, s t) on the edges of what is possible, and G^2: everybody honest, nobody, or all with the trait."""
     forced, nothing = 1 - chances, np.zeros(2)

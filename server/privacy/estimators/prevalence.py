@@ -104,7 +104,7 @@ def estimate_unknown_prevalence(
     first, second = (_chance(entry) for entry in given)
     if first == second:
         raise ValueError(f"truths must be two different chances; both are {first!r}")
-    factors = np.array([[1 - second, first - 1], [-second, first]]) / (first - second)
+    factors = solve_prevalence(first, second)
     yes, n = reports[:, 1], reports.sum(axis=1)
     share, prevalence = (factors @ (yes / n)).tolist()
     covariance = groups_covariance(factors, yes, n)
@@ -118,6 +118,11 @@ def estimate_unknown_prevalence(
         impossible=_impossible(reports, Fraction(first), Fraction(second)),
         confidence=confidence,
     )
+
+
+def solve_prevalence(first: float, second: float) -> NDArray[np.float64]:
+    """What turns the shares of "yes" of both groups into the two shares, shape (2, 2)."""
+    return np.array([[1 - second, first - 1], [-second, first]]) / (first - second)
 
 
 def _chance(truth: float | Design) -> float:

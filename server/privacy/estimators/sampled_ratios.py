@@ -6,12 +6,13 @@ coins is what the true answer would have given.
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import fdtrc
 
+from server.privacy.estimators.margin_slopes import take_out_margins
 from server.privacy.estimators.sample_designs import Floats, Groups, SampleDesign
 
 
@@ -95,6 +96,25 @@ def estimate_ratios(parts: Sequence[GuessedPart], sample: SampleDesign) -> Ratio
         tops[part.rows] = part.tops[:, part.reports].T
         bottoms[part.rows] = part.bottoms[:, part.reports].T
         asked[part.rows] = (part.bottoms != 0).any(axis=1)
+    return _estimate(tops, bottoms, asked, parts, sample)
+
+
+def estimate_row_ratios(tops: Floats, bottoms: Floats, sample: SampleDesign) -> RatioEstimates:
+    """The same of numbers of each row, shape (n, q), of which nothing is known but that they vary.
+
+    A finite population is left aside: what coins add there is not known.
+    """
+    return _estimate(tops, bottoms, bottoms != 0, (), replace(sample, populations=None))
+
+
+def _estimate(
+    tops: Floats,
+    bottoms: Floats,
+    asked: NDArray[np.bool_],
+    parts: Sequence[GuessedPart],
+    sample: SampleDesign,
+) -> RatioEstimates:
+    weights = sample.weights
     people = weights @ bottoms
     people = np.where(people > 0, people, np.nan)
     values = weights @ tops / people
@@ -208,30 +228,3 @@ def _vary_at_least(parts: Sequence[GuessedPart], weights: Floats, values: Floats
         least = np.einsum("xaa->xa", _vary_by_truth(part, values, people)).min(axis=0)
         total += float((weights[part.rows] ** 2).sum()) * np.maximum(least, 0)
     return total
-
-
-def take_out_margins(rest: Floats, weights: Floats, margins: Sequence[Groups]) -> Floats:
-    """What is left of each row's numbers, shape (n, q), once groups were given their means, all margins together."""
-    if not margins:
-        return rest
-    sizes = [int(groups.max()) + 1 for groups in margins]
-    blocks = [
-        [
-            np.bincount(one * width + other, weights, size * width).reshape(size, width)
-            for other, width in zip(margins, sizes, strict=True)
-        ]
-        for one, size in zip(margins, sizes, strict=True)
-    ]
-    told = np.concatenate(
-        [
-            np.stack([np.bincount(groups, weights * column, size) for column in rest.T], axis=1)
-            for groups, size in zip(margins, sizes, strict=True)
-        ]
-    )
-    # Groups of each margin add up to the same: of all solutions it does not matter which.
-    slopes = np.linalg.lstsq(np.block(blocks), told, rcond=None)[0]
-    left, start = rest.copy(), 0
-    for groups, size in zip(margins, sizes, strict=True):
-        left -= slopes[start : start + size][groups]
-        start += size
-    return left

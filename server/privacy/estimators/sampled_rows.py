@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from server.privacy.estimators.few_units import CoefficientUnits
+from server.privacy.estimators.margin_slopes import take_out_margins
 from server.privacy.estimators.replicate_freedom import judge_replicates
 from server.privacy.estimators.sample_designs import Floats, Groups, SampleDesign
-from server.privacy.estimators.sampled_ratios import take_out_margins
 
 
 @dataclass(frozen=True, eq=False)

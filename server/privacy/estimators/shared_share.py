@@ -9,8 +9,8 @@ from scipy.special import xlogy
 def fit_shared_share(
     base: NDArray[np.float64],
     slope: NDArray[np.float64],
-    yes: NDArray[np.int64],
-    n: NDArray[np.int64],
+    yes: NDArray[np.int64] | NDArray[np.float64],
+    n: NDArray[np.int64] | NDArray[np.float64],
     *,
     confined: bool = False,
 ) -> tuple[float, float]:
@@ -23,8 +23,8 @@ def fit_shared_share(
     ----------
     base, slope : ndarray, shape (groups,)
         Of the chance of a "yes"; some slope is not 0.
-    yes, n : ndarray of int, shape (groups,)
-        Of n reports of each group, how many were "yes".
+    yes, n : ndarray, shape (groups,)
+        Of n reports of each group, how many were "yes"; weights of reports are possible, too.
     """
     low, high = (0.0, 1.0) if confined else reachable_shares(base, slope)
 

@@ -12,7 +12,7 @@ from server.reports.contents.finding_sections import list_findings
 from server.reports.contents.methods import make_paragraph
 from server.reports.contents.model_section import describe_models
 from server.reports.contents.question_sections import questions
-from server.reports.contents.sample_section import EVEN_ROWS, describe_sample
+from server.reports.contents.sample_section import EVEN_ROWS, EVEN_ROWS_BUT_MODELS, describe_sample
 from server.reports.elsewhere import ForeignData
 from server.reports.explaining import ExplainedAnswer
 from server.reports.report_words import ReportWords
@@ -28,8 +28,9 @@ def build_elsewhere_document(data: ForeignData, explained: ExplainedAnswer | Non
         "nothing here shows that it was done so."
     )
     blocks = [make_paragraph(origin)]
-    if data.sample is not None:
-        blocks.append(Paragraph(Text(_(EVEN_ROWS)), notice=True))
+    if data.sample is not None and data.asked:
+        even = EVEN_ROWS_BUT_MODELS if data.models else EVEN_ROWS
+        blocks.append(Paragraph(Text(_(even)), notice=True))
     return Document(
         title=cell_texts.quote_text(report.definition, report.definition.title),
         subtitle=" · ".join((_("Report of %(day)s", day=words.day(report.made_on)), count)),

@@ -7,6 +7,7 @@ from server.output.documents import Block, Cell, Section, Table, Text
 from server.reports.contents import cell_texts
 from server.reports.contents.estimate_sections import keep_remarks
 from server.reports.contents.methods import make_paragraph
+from server.reports.contents.sample_section import say_drawing
 from server.reports.elsewhere import ForeignData
 from server.reports.elsewhere.models.model_parts import FoundModel, ModelEstimate, ModelTest
 from server.reports.report_words import ReportWords
@@ -19,6 +20,16 @@ def describe_models(words: ReportWords, data: ForeignData) -> Section:
         "Each of these models takes something beside the answers for unknown, and estimates it as well. Every row "
         "counts once."
     )
+    blocks = [make_paragraph(introduction)]
+    if any(found.finding.freedom is not None for found in data.models):
+        drawn = _(
+            "Each of these models takes something beside the answers for unknown, and estimates it as well, from rows "
+            "that count, and vary, as they were drawn: by weighted means of each group, with standard errors by "
+            "linearisation or replicate weights. How many people there are in all is left aside."
+        )
+        blocks = [make_paragraph(drawn)]
+        if data.sample is not None and not data.asked:
+            blocks.append(make_paragraph(say_drawing(words, data.sample)))
     inside = tuple(
         Section(
             f"model-{number}",
@@ -27,7 +38,7 @@ def describe_models(words: ReportWords, data: ForeignData) -> Section:
         )
         for number, found in enumerate(data.models, 1)
     )
-    return Section("models", Text(_("Models")), (make_paragraph(introduction),), inside)
+    return Section("models", Text(_("Models")), tuple(blocks), inside)
 
 
 def _describe(words: ReportWords, data: ForeignData, found: FoundModel, number: int) -> Iterator[Block]:
@@ -78,6 +89,12 @@ def _say_rows(words: ReportWords, found: FoundModel) -> str:
         used=words.integer(found.used),
         left=words.integer(found.left_out),
     )
+    freedom = found.finding.freedom
+    if freedom is not None:
+        said += " " + _(
+            "Intervals are by Student’s t with %(freedom)s degrees of freedom.",
+            freedom=words.integer(freedom),
+        )
     if not found.groups:
         return said
     groups = ", ".join(f"{name} {words.integer(rows)}" for name, rows in found.groups)
@@ -88,6 +105,9 @@ def _say_test(words: ReportWords, test: ModelTest) -> str:
     _ = words.gettext
     p_value = words.p_value(test.p_value)
     label, verdict = _(test.label), _(test.verdict)
+    freedom = words.integer(test.degrees_of_freedom)
+    if test.denominator is not None:
+        freedom += f" / {words.integer(test.denominator)}"
     if not math.isfinite(test.statistic):
         return _("%(label)s: %(p)s. %(verdict)s", label=label, p=p_value, verdict=verdict)
     return _(
@@ -95,7 +115,7 @@ def _say_test(words: ReportWords, test: ModelTest) -> str:
         label=label,
         letter=test.letter,
         statistic=words.number(round(test.statistic, 2)),
-        freedom=words.integer(test.degrees_of_freedom),
+        freedom=freedom,
         p=p_value,
         verdict=verdict,
     )

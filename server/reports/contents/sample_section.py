@@ -8,6 +8,7 @@ from server.output.documents import Block, Cell, Table, Text
 from server.reports.contents import cell_texts
 from server.reports.contents.methods import make_paragraph
 from server.reports.contents.sample_table_section import draw_sample_tables
+from server.reports.contents.sample_together_section import draw_sampled_together
 from server.reports.elsewhere.sample_estimates import UNEVEN, SampleReport, SampleRow
 from server.reports.elsewhere.sample_margins import FEWEST_ROWS
 from server.reports.elsewhere.sampling import Sampling, StatedReplicates
@@ -18,12 +19,16 @@ EVEN_ROWS = N_(
     "Findings, and all tables but those under “Estimates for the population”, count every row once, however the rows "
     "were drawn."
 )
+EVEN_ROWS_BUT_MODELS = N_(
+    "Findings, and all tables but those under “Estimates for the population” and “Models”, count every row once, "
+    "however the rows were drawn."
+)
 
 
 def describe_sample(words: ReportWords, report: Report, found: SampleReport) -> Iterator[Block]:
     """What makes rows count differently, and a line for each share and mean."""
     _ = words.gettext
-    yield make_paragraph(" ".join(_list_sentences(words, found)))
+    yield make_paragraph(say_drawing(words, found))
     title = _("Estimates for the population")
     columns = (
         _("Question"),
@@ -55,6 +60,12 @@ def describe_sample(words: ReportWords, report: Report, found: SampleReport) -> 
         "population-estimates", title, columns, tuple(_row(words, report, row) for row in found.rows), notes
     )
     yield from draw_sample_tables(words, report, found.tables)
+    yield from draw_sampled_together(words, report, found.together)
+
+
+def say_drawing(words: ReportWords, found: SampleReport) -> str:
+    """What makes rows count differently."""
+    return " ".join(_list_sentences(words, found))
 
 
 def _list_sentences(words: ReportWords, found: SampleReport) -> Iterator[str]:

@@ -7,7 +7,7 @@ from server.output import formatting
 from server.output.documents import Block, Cell, Facts, FindingBlock, Paragraph, Section, Table, Text
 from server.reports.contents import cell_texts
 from server.reports.contents.crossed_charts import draw_groups, draw_table
-from server.reports.crossing import Crossed, JointShare
+from server.reports.crossing import Crossed, CrossedSide, JointShare
 from server.reports.crossing_findings import interpret_crossing
 from server.reports.report import Report
 from server.reports.report_words import ReportWords
@@ -200,7 +200,9 @@ def _describe_three(words: ReportWords, report: Report, name: str, three: ThreeT
     rows: list[tuple[Cell, ...]] = []
     cells = three.list_cells()
     for at, cell in zip(three.list_places(), cells, strict=True):
-        answers = [_name_answer(words, report, three, place, index) for place, index in enumerate(at)]
+        answers = [
+            name_answer(words, report, *own) for own in zip(three.sides, three.answers, at, strict=True)
+        ]
         rows.append((*answers, *_share(words, cell)))
     headings = tuple(side.question.text for side in three.sides)
     yield _tabulate(words, report, name, headings, rows, three)
@@ -219,7 +221,10 @@ def _tabulate_within(words: ReportWords, report: Report, name: str, three: Three
     rows: list[tuple[Cell, ...]] = []
     for pair in three.pairs:
         places = [*((place, chosen[place]) for place in pair.pair), (pair.third, pair.answer)]
-        named = (_name_answer(words, report, three, *each) for each in places)
+        named = (
+            name_answer(words, report, three.sides[place], three.answers[place], index)
+            for place, index in places
+        )
         asked = (three.sides[place].question.text for place, _index in places)
         compared, ends = pair.compared, pair.compared.difference_limits
         odds = [
@@ -267,11 +272,10 @@ def _range(words: ReportWords, value: float | None, ends: tuple[float, float]) -
     )
 
 
-def _name_answer(words: ReportWords, report: Report, three: ThreeTogether, place: int, index: int) -> Text:
-    """An answer of a question; of one that stands for one of its answers, whether that was given."""
-    side = three.sides[place]
+def name_answer(words: ReportWords, report: Report, side: CrossedSide, chosen: int, index: int) -> Text:
+    """An answer of a question; of one that stands for its chosen answer, whether that was given."""
     if not side.split:
         return cell_texts.answer(report.definition, side.question, index)
-    given = cell_texts.answer(report.definition, side.question, three.answers[place]).text
+    given = cell_texts.answer(report.definition, side.question, chosen).text
     template = N_("“%(answer)s” given") if index else N_("“%(answer)s” not given")
     return Text(words.gettext(template, answer=given))

@@ -11,6 +11,7 @@ from server.collect.tallies import Tally, count_cells
 from server.collect.waves import Wave, WaveQuestion, places_of, same_question
 from server.inputs import N_, refuse
 from server.inputs.csv_rows import Told, report_no_progress
+from server.privacy.estimators.sample_designs import SampleDesign
 from server.reports.elsewhere.foreign_table import ForeignTable, read_foreign_table
 from server.reports.elsewhere.model_estimates import estimate_models
 from server.reports.elsewhere.models.model_parts import FoundModel
@@ -57,9 +58,13 @@ def read_foreign_data(file: IO[bytes], study: StudyFile, told: Told = report_no_
     sample = None
     if study.sampling is not None:
         asked = [same_question(question.name, report.waves) for question in study.definition.questions]
-        known = Comparable(study.covariates, study.nodes, asked)
+        known = Comparable(study.covariates, study.nodes, asked, report.waves)
         sample = estimate_sample(study.sampling, table, known, CONFIDENCE)
-    return ForeignData(study, table, report, sample, estimate_models(study.models, table, CONFIDENCE))
+    drawn = None if table.weights is None else SampleDesign(table.weights)
+    if sample is not None:
+        drawn = sample.drawn.design
+    models = estimate_models(study.models, table, drawn, CONFIDENCE)
+    return ForeignData(study, table, report, sample, models)
 
 
 def _report(study: StudyFile, table: ForeignTable) -> Report:

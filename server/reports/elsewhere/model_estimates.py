@@ -5,15 +5,17 @@ from collections.abc import Sequence
 import numpy as np
 
 from server.inputs import N_, refuse
+from server.privacy.estimators.sample_designs import SampleDesign
 from server.reports.elsewhere.foreign_table import ForeignTable
+from server.reports.elsewhere.models.drawn_rows import DrawnRows
 from server.reports.elsewhere.models.model_columns import count_groups
 from server.reports.elsewhere.models.model_parts import FoundModel, StatedModel
 
 
 def estimate_models(
-    stated: Sequence[StatedModel], table: ForeignTable, confidence: float
+    stated: Sequence[StatedModel], table: ForeignTable, sample: SampleDesign | None, confidence: float
 ) -> tuple[FoundModel, ...]:
-    """Each model, of the rows that have a value in all of its columns.
+    """Each model, of the rows that have a value in all of its columns, which count as the sample says, if there is one.
 
     Raises
     ------
@@ -31,6 +33,7 @@ def estimate_models(
         rows = {role: column[there] for role, column in values.items()}
         group = model.model.columns.get("group")
         groups = () if group is None else count_groups(group, rows["group"], f"models[{place}]")
-        finding = model.model.estimate(rows, f"models[{place}]", confidence)
+        drawn = None if sample is None else DrawnRows(np.flatnonzero(there), sample, f"models[{place}]")
+        finding = model.model.estimate(rows, f"models[{place}]", confidence, drawn)
         found.append(FoundModel(model, used, table.rows - used, groups, finding))
     return tuple(found)

@@ -17,6 +17,8 @@ def model_json(found: FoundModel) -> dict[str, Any]:
         "rows": found.used,
         "left_out": found.left_out,
         "groups": [{"cell": name, "rows": rows} for name, rows in found.groups],
+        "weighted": finding.freedom is not None,
+        "degrees_of_freedom": finding.freedom,
         "estimates": [
             {
                 "name": each.name,
@@ -32,6 +34,7 @@ def model_json(found: FoundModel) -> dict[str, Any]:
                 "name": each.name,
                 "statistic": finite(each.statistic),
                 "degrees_of_freedom": each.degrees_of_freedom,
+                **({} if each.denominator is None else {"denominator": each.denominator}),
                 "p_value": finite(each.p_value),
                 "verdict": each.verdict,
             }

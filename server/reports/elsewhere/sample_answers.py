@@ -11,7 +11,9 @@ from server.collect.waves import WaveQuestion, by_option
 from server.privacy.designs import Design
 from server.privacy.estimators import answered_mean_coefficients, mean_coefficients
 from server.privacy.estimators.coefficients import Coefficients, share_coefficients
+from server.privacy.estimators.sampled_joint import join_guesses
 from server.privacy.estimators.sampled_ratios import GuessedPart
+from server.reports.crossing import CrossedSide
 from server.reports.elsewhere.foreign_table import ForeignTable
 
 Floats = NDArray[np.float64]
@@ -76,6 +78,18 @@ class SampleAnswers:
             for part in (self._take(own, 0, False, _share_of(0)) for own in groups.asked)
             if len(part.rows)
         ]
+
+    def join(self, sides: Sequence[CrossedSide], answers: Sequence[int]) -> Iterator[GuessedPart]:
+        """Of each version that asks several questions, its rows, with a ratio for each combination of answers."""
+        for version in zip(*(side.asked for side in sides), strict=True):
+            rows, tally = self._find(version[0])
+            if len(rows):
+                own = [
+                    asked.bytes(side.split)[side.at(answer)[0]]
+                    for asked, side, answer in zip(version, sides, answers, strict=True)
+                ]
+                codes = [byte.codes(tally).astype(np.int64) for byte in own]
+                yield join_guesses(rows, codes, [byte.design for byte in own])
 
     def _cross(self, part: GuessedPart, own: WaveQuestion) -> GuessedPart | None:
         """Rows of a version, in the groups of a question that it asked, too."""

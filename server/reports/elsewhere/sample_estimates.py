@@ -9,6 +9,7 @@ from server.reports.elsewhere.foreign_table import ForeignTable
 from server.reports.elsewhere.sample_answers import SampleAnswers
 from server.reports.elsewhere.sample_calibration import DrawnSample, calibrate_sample
 from server.reports.elsewhere.sample_tables import Comparable, SampleTable, make_sample_tables
+from server.reports.elsewhere.sample_together import SampleTogether, join_sampled
 from server.reports.elsewhere.sampling import Sampling
 from server.study.definitions import Question
 
@@ -41,6 +42,8 @@ class SampleReport:
         In the order of the questions.
     tables : tuple of SampleTable
         Those that were asked for.
+    together : tuple of SampleTogether
+        Likewise.
     """
 
     sampling: Sampling
@@ -48,6 +51,7 @@ class SampleReport:
     kish: float
     rows: tuple[SampleRow, ...]
     tables: tuple[SampleTable, ...]
+    together: tuple[SampleTogether, ...]
 
     @property
     def clusters(self) -> int | None:
@@ -95,5 +99,6 @@ def estimate_sample(
         for index, parts in answers.list_parts(own)
     )
     tables = make_sample_tables(sampling.tables, known, table, answers, drawn.design, confidence)
+    together = join_sampled(sampling.together, known, answers, drawn.design, confidence)
     kish = table.rows * float(weights @ weights) / float(weights.sum()) ** 2
-    return SampleReport(sampling, drawn, kish, rows, tables)
+    return SampleReport(sampling, drawn, kish, rows, tables, together)

@@ -8,11 +8,12 @@ from server.privacy.estimators.weighted_rows import WeightedEstimate, WeightedOd
 from server.reports.elsewhere.sample_estimates import SampleReport, SampleRow
 from server.reports.elsewhere.sample_margins import FittedMargin
 from server.reports.elsewhere.sample_tables import SampleTable
+from server.reports.elsewhere.sample_together import SampleTogether, list_sampled_rows
 from server.reports.elsewhere.sampling import StatedReplicates
-from server.study.definitions import Question
+from server.study.definitions import Definition, Question
 
 
-def sample_json(found: SampleReport) -> dict[str, Any]:
+def sample_json(definition: Definition, found: SampleReport) -> dict[str, Any]:
     """How rows were drawn, and what was estimated."""
     sampling, units = found.sampling, found.drawn.design.units
     clusters, strata = found.clusters, found.strata
@@ -29,6 +30,17 @@ def sample_json(found: SampleReport) -> dict[str, Any]:
         "kish_design_effect": found.kish,
         "estimates": [_row_json(row) for row in found.rows],
         "tables": [_table_json(table) for table in found.tables],
+        "together": [_together_json(definition, each) for each in found.together],
+    }
+
+
+def _together_json(definition: Definition, found: SampleTogether) -> dict[str, Any]:
+    return {
+        "questions": [side.question.name for side in found.sides],
+        "texts": [side.question.text for side in found.sides],
+        "versions": list(found.versions),
+        "n": found.n,
+        "rows": [row.as_json() for row in list_sampled_rows(definition, found)],
     }
 
 

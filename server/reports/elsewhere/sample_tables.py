@@ -5,9 +5,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from server.collect.waves import WaveQuestion
+from server.collect.waves import Wave, WaveQuestion
 from server.inputs import N_, refuse, shorten_value
 from server.privacy.estimators.sample_designs import SampleDesign
+from server.privacy.estimators.sampled_joint import SURE
 from server.privacy.estimators.sampled_ratios import (
     RatioEstimates,
     WaldTest,
@@ -31,8 +32,6 @@ from server.study.strata import Node, walk
 
 MOST_GROUPS = 20
 """Of a table."""
-_SURE = 3.0
-"""Standard errors that the share of a group of another randomised answer must be above 0: else it is not told of."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,6 +67,7 @@ class Comparable:
     covariates: Sequence[Covariate]
     nodes: Sequence[Node]
     asked: Sequence[Sequence[WaveQuestion]]
+    waves: Sequence[Wave]
 
     def find_question(self, name: str, field: str) -> Sequence[WaveQuestion]:
         """As every version asked it."""
@@ -132,7 +132,7 @@ def make_sample_tables(
             template = N_("must name no question twice; that of %(value)s is there already")
             raise refuse(422, f"{field}.by", template, value=own.by)
         sizes = estimate_ratios(answers.measure_groups(groups), sample)
-        small = sizes.values < _SURE * np.sqrt(np.diag(sizes.covariance)) * bool(groups.asked)
+        small = sizes.values < SURE * np.sqrt(np.diag(sizes.covariance)) * bool(groups.asked)
         lines = []
         for index, parts in answers.list_parts(asked):
             divided = answers.divide(parts, groups)

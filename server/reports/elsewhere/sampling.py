@@ -14,7 +14,7 @@ from server.study.strata import Node
 MAKERS = ("jackknife", "bootstrap")
 USUAL_COUNT, USUAL_SEED = 500, 1
 """Of a bootstrap."""
-_MEMBERS = ("weights", "margins", "clusters", "strata", "population", "replicates", "tables")
+_MEMBERS = ("weights", "margins", "clusters", "strata", "population", "replicates", "tables", "together")
 
 
 @dataclass(frozen=True)
@@ -44,6 +44,7 @@ class Sampling:
     """Names of columns, None for what is not stated; the margins that weights are raked to.
 
     `population` is how many clusters, or people where there are none, rows were drawn from: of all, or by stratum.
+    `together` names questions as `--together` of a report does.
     """
 
     weights: str | None
@@ -53,6 +54,7 @@ class Sampling:
     population: int | Mapping[str, int] | None
     replicates: StatedReplicates | None
     tables: tuple[StatedTable, ...]
+    together: tuple[str, ...]
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -90,7 +92,14 @@ def read_sampling(
     )
     check_unique([f"{each.question} / {each.by}" for each in tables], "sampling.tables")
     return Sampling(
-        _read_name(stated, "weights"), margins, clusters, strata, _read_population(stated), replicates, tables
+        _read_name(stated, "weights"),
+        margins,
+        clusters,
+        strata,
+        _read_population(stated),
+        replicates,
+        tables,
+        tuple(stated.get("together", ())),
     )
 
 

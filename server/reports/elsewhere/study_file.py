@@ -101,7 +101,7 @@ def parse_study(body: bytes) -> StudyFile:
         covariates=covariates,
         weights=weights,
         sampling=read_sampling(document.get("sampling"), covariates, nodes),
-        models=read_models(document.get("models", ()), given[0] if given else ""),
+        models=read_models(document.get("models", ()), populations=ways["strata.population"]),
     )
     check_unique(study.headers, "columns")
     return study

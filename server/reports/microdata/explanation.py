@@ -76,12 +76,14 @@ _FILES = (
     (
         "fit.py",
         N_(
-            "a logistic regression of the answer behind the reports of one column on strata, in six lines of Python "
-            "with NumPy: `python fit.py COLUMN`. Its standard errors are Wald's; `estimate SLUG --explain` has other "
-            "predictors and better intervals, and says where the responses do not tell"
+            "a logistic regression of the answer behind the reports of one column on the largest strata, with Python "
+            "and NumPy: `python fit.py COLUMN WEIGHTS`. Rows count by a column of weights that was added to "
+            "responses.csv, or all the same with `responses`; without WEIGHTS by the populations of strata, where rows "
+            "name them all. `estimate SLUG --explain` has the same numbers, other predictors and better intervals, and "
+            "says where the responses do not tell"
         ),
     ),
-    ("fit.R", N_("the same with R alone: `Rscript fit.R COLUMN`")),
+    ("fit.R", N_("the same with R alone: `Rscript fit.R COLUMN WEIGHTS`")),
     (
         "other_packages.csv",
         N_(

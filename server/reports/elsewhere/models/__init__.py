@@ -47,8 +47,8 @@ MODELS: Mapping[str, ModelKind] = {
 }
 
 
-def read_models(stated: Sequence[Mapping[str, Any]], weighting: str) -> tuple[StatedModel, ...]:
-    """What a study file's `models` state, which the schema has passed; `weighting` names what weighs rows, if any does.
+def read_models(stated: Sequence[Mapping[str, Any]], *, populations: bool) -> tuple[StatedModel, ...]:
+    """What a study file's `models` state, which the schema has passed; `populations` says whether strata have them.
 
     Raises
     ------
@@ -58,9 +58,11 @@ def read_models(stated: Sequence[Mapping[str, Any]], weighting: str) -> tuple[St
     found = []
     for place, entry in enumerate(stated):
         field, kind = f"models[{place}]", MODELS[entry["model"]]
-        if weighting:
-            template = N_("counts every row once, and must not be given together with %(limit)s")
-            raise refuse(422, field, template, limit=weighting)
+        if populations:
+            template = N_(
+                "must not be given together with %(limit)s; a margin of stratum in sampling weighs models, too"
+            )
+            raise refuse(422, field, template, limit="strata.population")
         name = entry["name"].strip()
         if not name:
             raise refuse(422, f"{field}.name", N_("must not be empty"))

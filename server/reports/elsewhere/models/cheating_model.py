@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 from server.inputs import N_, refuse
 from server.privacy.designs import Design
 from server.privacy.estimators import cheating_test
+from server.privacy.estimators.cheating import solve_cheating
+from server.reports.elsewhere.models.drawn_rows import DrawnRows
 from server.reports.elsewhere.models.model_columns import (
     ModelColumn,
     count_answers,
@@ -24,6 +26,8 @@ from server.reports.elsewhere.models.model_parts import (
     ModelTest,
     list_estimates,
     list_few,
+    list_moments,
+    state_wald_test,
 )
 
 _LABELS = (
@@ -47,16 +51,30 @@ class Cheating:
     designs: tuple[Design, ...]
 
     def estimate(
-        self, rows: Mapping[str, NDArray[np.float64]], field: str, confidence: float
+        self,
+        rows: Mapping[str, NDArray[np.float64]],
+        field: str,
+        confidence: float,
+        drawn: DrawnRows | None = None,
     ) -> ModelFinding:
         """The three shares, and the test that nobody cheats."""
         counts = count_answers(rows, 2)
+        label = N_("Test that nobody says No whatever is asked")
+        if drawn is not None:
+            shares = drawn.measure_groups(rows["group"], rows["report"]).combine(
+                *solve_cheating(self.designs)
+            )
+            unlikely = _CHEATED if shares.values[2] > 0 else _CONTRARY
+            tests = state_wald_test(
+                "no_cheaters", label, shares.combine([[0, 0, 1]]).test_zero(), unlikely, _AGREE
+            )
+            estimates = list_moments(_LABELS, shares, confidence)
+            return ModelFinding(estimates, tuple(tests), tuple(list_few(counts)), shares.degrees_of_freedom)
         found = cheating_test(counts, self.designs, confidence)
         estimates = list_estimates(_LABELS, found.shares, found.standard_errors, found.intervals)
         verdict = _AGREE
         if found.p_value < UNLIKELY:
             verdict = _CHEATED if found.shares[2] > 0 else _CONTRARY
-        label = N_("Test that nobody says No whatever is asked")
         test = ModelTest("no_cheaters", label, "G²", found.g_squared, 1, found.p_value, verdict)
         return ModelFinding(estimates, (test,), tuple(list_few(counts)))
 

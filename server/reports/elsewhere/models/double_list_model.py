@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from server.inputs import N_, refuse
 from server.privacy.estimators import estimate_double_list
+from server.reports.elsewhere.models.drawn_rows import DrawnRows
 from server.reports.elsewhere.models.list_columns import check_lengths, check_list_counts
 from server.reports.elsewhere.models.model_columns import (
     ModelColumn,
@@ -23,6 +24,8 @@ from server.reports.elsewhere.models.model_parts import (
     ModelFinding,
     ModelKind,
     ModelTest,
+    state_moment,
+    state_wald_test,
 )
 
 _APART = N_(
@@ -30,6 +33,7 @@ _APART = N_(
     "others differently, or chance did not make the groups."
 )
 _ALIKE = N_("Nothing here shows that the lists disagree. What both get wrong in the same way is not seen.")
+_APPLIES, _AGREEMENT = N_("To whom the sensitive item applies"), N_("Test that both lists agree")
 _ROLES = (("report", "items"), ("second", "second_items"))
 
 
@@ -41,7 +45,11 @@ class DoubleList:
     lengths: tuple[tuple[int, ...], tuple[int, ...]]
 
     def estimate(
-        self, rows: Mapping[str, NDArray[np.float64]], field: str, confidence: float
+        self,
+        rows: Mapping[str, NDArray[np.float64]],
+        field: str,
+        confidence: float,
+        drawn: DrawnRows | None = None,
     ) -> ModelFinding:
         """The share by both lists, by each, and the test that these agree."""
         width, height = (max(lengths) + 1 for lengths in self.lengths)
@@ -51,6 +59,15 @@ class DoubleList:
         check_list_counts(tables.sum(axis=2), self.lengths[0], names, f"{field}.groups")
         check_list_counts(tables.sum(axis=1), self.lengths[1], names, f"{field}.groups", "second_items")
         early = int(np.argmax(self.lengths[0]))  # the group whose first list has the item
+        if drawn is not None:
+            half = (rows["report"] - rows["second"]) / 2, (rows["report"] + rows["second"])
+            groups = [rows["group"] == place for place in (early, 1 - early)]
+            means = drawn.measure([half[0], half[0], half[1], half[1]], [*groups, *groups])
+            apart = means.combine([[1.0, -1.0, 0.0, 0.0], [0.0, 0.0, 1.0, -1.0]])
+            own = state_moment("share", _APPLIES, apart.measure(0, confidence))
+            agree = apart.combine([[0.0, 1.0]]).test_zero()
+            tests = state_wald_test("agreement", _AGREEMENT, agree, _APART, _ALIKE)
+            return ModelFinding((own,), tuple(tests), freedom=apart.degrees_of_freedom)
         first, second = (
             tables[place, : self.lengths[0][place] + 1, : self.lengths[1][place] + 1]
             for place in (early, 1 - early)
@@ -58,7 +75,7 @@ class DoubleList:
         found = estimate_double_list(first, second, confidence)
         estimate = ModelEstimate(
             "share",
-            N_("To whom the sensitive item applies"),
+            _APPLIES,
             found.share,
             found.standard_error,
             found.interval,
@@ -68,7 +85,7 @@ class DoubleList:
         squared = math.nan
         if 0 < found.difference_error < math.inf:
             squared = float(np.subtract(*found.list_shares) / found.difference_error) ** 2
-        test = ModelTest("agreement", N_("Test that both lists agree"), "z²", squared, 1, p_value, verdict)
+        test = ModelTest("agreement", _AGREEMENT, "z²", squared, 1, p_value, verdict)
         return ModelFinding((estimate,), (test,))
 
 

@@ -8,12 +8,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from server.inputs import N_, refuse
+from server.privacy.designs import crosswise
 from server.privacy.estimators import correct_inattention, estimate_extended_crosswise
+from server.reports.elsewhere.models.drawn_rows import DrawnRows
 from server.reports.elsewhere.models.inattention_model import (
     CROSSWISE_ANSWERS,
     count_pairs,
     describe_attention,
     read_prevalence,
+    vary_coin,
+    weigh_attention,
 )
 from server.reports.elsewhere.models.model_columns import (
     ModelColumn,
@@ -28,9 +32,14 @@ from server.reports.elsewhere.models.model_parts import (
     ModelKind,
     ModelTest,
     list_few,
+    state_moment,
+    state_wald_test,
 )
 
 _NEAR = 1e-9
+_BOTH = N_("Yes to the sensitive question, both groups")
+_PREFERENCE = N_("Who says “same” whatever is true, less who says “different” so")
+_ONE_SHARE = N_("Test that both groups have one share")
 _DIFFER = N_(
     "Chance alone hardly explains how the groups differ: some may say “same”, or “different”, whatever is true. Do not "
     "trust the share."
@@ -60,22 +69,28 @@ class TwoGroupCrosswise:
     anchor: GroupedAnchor | None
 
     def estimate(
-        self, rows: Mapping[str, NDArray[np.float64]], field: str, confidence: float
+        self,
+        rows: Mapping[str, NDArray[np.float64]],
+        field: str,
+        confidence: float,
+        drawn: DrawnRows | None = None,
     ) -> ModelFinding:
         """The share of both groups and of each, the test that they agree; corrected, where there is an anchor."""
         counts = count_answers(rows, 2)
+        if drawn is not None:
+            return self._weigh(rows, drawn, confidence, list_few(counts))
         found = estimate_extended_crosswise(counts, self.prevalence, confidence)
         estimates = [
             ModelEstimate(
                 "share",
-                N_("Yes to the sensitive question, both groups"),
+                _BOTH,
                 found.share,
                 found.standard_error,
                 found.interval,
             ),
             ModelEstimate(
                 "preference",
-                N_("Who says “same” whatever is true, less who says “different” so"),
+                _PREFERENCE,
                 found.preference,
                 found.preference_error,
                 found.preference_interval,
@@ -83,16 +98,11 @@ class TwoGroupCrosswise:
             ),
         ]
         verdict = _DIFFER if found.p_value < UNLIKELY else _AGREE
-        label = N_("Test that both groups have one share")
-        tests = [ModelTest("one_share", label, "G²", found.g_squared, 1, found.p_value, verdict)]
+        tests = [ModelTest("one_share", _ONE_SHARE, "G²", found.g_squared, 1, found.p_value, verdict)]
         remarks = list_few(counts)
         if self.anchor is not None:
-            second = rows["group"] == 1
             attention = correct_inattention(
-                count_pairs(
-                    np.where(second, 1 - rows["report"], rows["report"]),
-                    np.where(second & self.anchor.turned, 1 - rows["anchor"], rows["anchor"]),
-                ),
+                count_pairs(*self._turn(rows)),
                 self.prevalence,
                 self.anchor.prevalence,
                 self.anchor.share,
@@ -103,6 +113,47 @@ class TwoGroupCrosswise:
             tests.append(test)
             remarks += [_CORRECTED, *untold]
         return ModelFinding(tuple(estimates), tuple(tests), tuple(remarks))
+
+    def _turn(self, rows: Mapping[str, NDArray[np.float64]]) -> list[NDArray[np.float64]]:
+        """Reports, and those to the anchor question if there is one, as if all were of the first group."""
+        second = rows["group"] == 1
+        turned = [np.where(second, 1 - rows["report"], rows["report"])]
+        if self.anchor is not None:
+            turned.append(np.where(second & self.anchor.turned, 1 - rows["anchor"], rows["anchor"]))
+        return turned
+
+    def _weigh(
+        self, rows: Mapping[str, NDArray[np.float64]], drawn: DrawnRows, confidence: float, few: list[str]
+    ) -> ModelFinding:
+        """Of rows that count as they were drawn: both groups are one crosswise model, the second turned round."""
+        turned, first = self._turn(rows), rows["group"] == 0
+        everybody = np.ones(len(first), np.bool_)
+        coin = vary_coin(self.prevalence)
+        least = [coin, coin, coin, *([] if self.anchor is None else [vary_coin(self.anchor.prevalence)])]
+        means = drawn.measure(
+            [turned[0], turned[0], *turned], [first, ~first, *(everybody for _ in turned)], least
+        )
+        design = crosswise(self.prevalence).matrix
+        slope = float(design[1, 1] - design[0, 1])
+        rest = [0.0] * (len(turned) - 1)
+        found = means.combine(
+            [[0.0, 0.0, 1 / slope, *rest], [1.0, -1.0, 0.0, *rest]], [-design[0, 1] / slope, 0.0]
+        )
+        estimates = [
+            state_moment("share", _BOTH, found.measure(0, confidence)),
+            state_moment("preference", _PREFERENCE, found.measure(1, confidence), low=-1.0),
+        ]
+        agree = found.combine([[0.0, 1.0]]).test_zero()
+        tests, remarks = state_wald_test("one_share", _ONE_SHARE, agree, _DIFFER, _AGREE), few
+        if self.anchor is not None:
+            of_both = means.combine(np.eye(4)[2:])
+            corrected, attentive, test, untold = weigh_attention(
+                of_both, self.prevalence, self.anchor.prevalence, self.anchor.share, confidence
+            )
+            estimates += [replace(corrected, name="corrected"), attentive]
+            tests.append(test)
+            remarks = [*few, _CORRECTED, *untold]
+        return ModelFinding(tuple(estimates), tuple(tests), tuple(remarks), found.degrees_of_freedom)
 
 
 def _read(stated: Mapping[str, Any], field: str) -> TwoGroupCrosswise:

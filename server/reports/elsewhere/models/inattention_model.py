@@ -9,7 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from server.inputs import N_, refuse
+from server.privacy.designs import crosswise
 from server.privacy.estimators import AttentiveShare, correct_inattention
+from server.privacy.estimators.sampled_moments import MomentEstimate, Moments
+from server.reports.elsewhere.models.drawn_rows import DrawnRows
 from server.reports.elsewhere.models.model_columns import ModelColumn, read_answer_column
 from server.reports.elsewhere.models.model_parts import (
     UNLIKELY,
@@ -17,6 +20,7 @@ from server.reports.elsewhere.models.model_parts import (
     ModelFinding,
     ModelKind,
     ModelTest,
+    state_moment,
 )
 
 CROSSWISE_ANSWERS = ("different", "same")
@@ -30,6 +34,8 @@ _UNTOLD = N_(
     "The anchor question does not show that anybody attends, so the interval of the corrected share has no end."
 )
 
+_AS_ONE = N_("The same if all attended")
+
 
 @dataclass(frozen=True)
 class InattentiveCrosswise:
@@ -41,9 +47,15 @@ class InattentiveCrosswise:
     anchor_share: float
 
     def estimate(
-        self, rows: Mapping[str, NDArray[np.float64]], field: str, confidence: float
+        self,
+        rows: Mapping[str, NDArray[np.float64]],
+        field: str,
+        confidence: float,
+        drawn: DrawnRows | None = None,
     ) -> ModelFinding:
         """The share with and without the correction, and who attends."""
+        if drawn is not None:
+            return self._weigh(rows, drawn, confidence)
         found = correct_inattention(
             count_pairs(rows["report"], rows["anchor"]),
             self.prevalence,
@@ -53,7 +65,7 @@ class InattentiveCrosswise:
         )
         uncorrected = ModelEstimate(
             "uncorrected",
-            N_("The same if all attended"),
+            _AS_ONE,
             found.uncorrected,
             found.uncorrected_error,
             found.uncorrected_interval,
@@ -61,30 +73,73 @@ class InattentiveCrosswise:
         corrected, attentive, test, remarks = describe_attention(found)
         return ModelFinding((corrected, uncorrected, attentive), (test,), remarks=remarks)
 
+    def _weigh(
+        self, rows: Mapping[str, NDArray[np.float64]], drawn: DrawnRows, confidence: float
+    ) -> ModelFinding:
+        """Of rows that count as they were drawn."""
+        everybody = np.ones(len(rows["report"]), np.bool_)
+        least = [vary_coin(self.prevalence), vary_coin(self.anchor_prevalence)]
+        means = drawn.measure([rows["report"], rows["anchor"]], [everybody, everybody], least)
+        design = crosswise(self.prevalence).matrix
+        slope = float(design[1, 1] - design[0, 1])
+        as_one = means.combine([[1 / slope, 0.0]], -design[0, 1] / slope)
+        uncorrected = state_moment("uncorrected", _AS_ONE, as_one.measure(0, confidence))
+        prevalences = self.prevalence, self.anchor_prevalence
+        corrected, attentive, test, remarks = weigh_attention(
+            means, *prevalences, self.anchor_share, confidence
+        )
+        freedom = means.degrees_of_freedom
+        return ModelFinding((corrected, uncorrected, attentive), (test,), remarks, freedom)
+
 
 def count_pairs(report: NDArray[np.float64], anchor: NDArray[np.float64]) -> NDArray[np.int64]:
     """Rows by both reports, shape (2, 2)."""
     return np.bincount((report * 2 + anchor).astype(np.int64), minlength=4).reshape(2, 2).astype(np.int64)
 
 
+def weigh_attention(
+    means: Moments, prevalence: float, anchor_prevalence: float, anchor_share: float, confidence: float
+) -> tuple[ModelEstimate, ModelEstimate, ModelTest, tuple[str, ...]]:
+    """As `describe_attention`, of the weighted shares of "same" of both questions (Atsusaka and Stevenson 2023)."""
+    slopes = [
+        float(design[1, 1] - design[0, 1])
+        for design in (crosswise(prevalence).matrix, crosswise(anchor_prevalence).matrix)
+    ]
+    full = slopes[1] * (anchor_share - 0.5)
+    apart = means.combine([[full / slopes[0], 0.0], [0.0, 1.0]], [-full / slopes[0] / 2, -0.5])
+    quotient = apart.divide(0, 1, confidence)
+    low, high = quotient.interval
+    moved = MomentEstimate(0.5 + quotient.value, quotient.standard_error, (0.5 + low, 0.5 + high))
+    attends = apart.combine([[0.0, 1 / full]])
+    p_value = attends.combine([[1.0]], -1.0).find_below(0)
+    return _list_attention(moved, attends.measure(0, confidence), p_value)
+
+
 def describe_attention(
     found: AttentiveShare,
 ) -> tuple[ModelEstimate, ModelEstimate, ModelTest, tuple[str, ...]]:
     """The corrected share, the share that attends, the test that all do, and what must be known."""
-    corrected = ModelEstimate(
-        "share",
-        N_("Yes to the sensitive question, corrected for inattention"),
-        found.share,
-        found.standard_error,
-        found.interval,
+    return _list_attention(
+        MomentEstimate(found.share, found.standard_error, found.interval),
+        MomentEstimate(found.attentive, found.attentive_error, found.attentive_interval),
+        found.inattention_p_value,
     )
-    attentive = ModelEstimate(
-        "attentive", N_("Who attends"), found.attentive, found.attentive_error, found.attentive_interval
-    )
-    verdict = _UNATTENDED if found.inattention_p_value < UNLIKELY else _ATTENDED
+
+
+def _list_attention(
+    share: MomentEstimate, attends: MomentEstimate, p_value: float
+) -> tuple[ModelEstimate, ModelEstimate, ModelTest, tuple[str, ...]]:
+    corrected = state_moment("share", N_("Yes to the sensitive question, corrected for inattention"), share)
+    attentive = state_moment("attentive", N_("Who attends"), attends)
+    verdict = _UNATTENDED if p_value < UNLIKELY else _ATTENDED
     label = N_("Test that all attend, by the anchor question")
-    test = ModelTest("all_attend", label, "", math.nan, 0, found.inattention_p_value, verdict)
-    return corrected, attentive, test, () if math.isfinite(found.interval[0]) else (_UNTOLD,)
+    test = ModelTest("all_attend", label, "", math.nan, 0, p_value, verdict)
+    return corrected, attentive, test, () if math.isfinite(share.interval[0]) else (_UNTOLD,)
+
+
+def vary_coin(prevalence: float) -> float:
+    """The variance of a crosswise report, whatever is true; who does not attend has a larger one."""
+    return prevalence * (1 - prevalence)
 
 
 def read_prevalence(stated: float, at: str) -> float:

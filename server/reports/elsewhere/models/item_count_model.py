@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from server.inputs import N_
 from server.privacy.estimators import estimate_item_count
+from server.reports.elsewhere.models.drawn_rows import DrawnRows
 from server.reports.elsewhere.models.list_columns import check_lengths, check_list_counts
 from server.reports.elsewhere.models.model_columns import (
     ModelColumn,
@@ -23,6 +24,8 @@ from server.reports.elsewhere.models.model_parts import (
     ModelFinding,
     ModelKind,
     ModelTest,
+    list_moments,
+    state_moment,
 )
 
 _CHANGED = N_(
@@ -38,6 +41,11 @@ _HIDING = N_(
     "not count truly, and the share is too low."
 )
 
+_APPLIES = N_("To whom the sensitive item applies")
+_FLOOR = N_("To whom it applies, and none of the others")
+_CEILING = N_("To whom it applies, and all of the others")
+_NO_CHANGE = N_("Test that the sensitive item changed no other answer")
+
 
 @dataclass(frozen=True)
 class ItemCount:
@@ -47,34 +55,66 @@ class ItemCount:
     lengths: tuple[int, ...]
 
     def estimate(
-        self, rows: Mapping[str, NDArray[np.float64]], field: str, confidence: float
+        self,
+        rows: Mapping[str, NDArray[np.float64]],
+        field: str,
+        confidence: float,
+        drawn: DrawnRows | None = None,
     ) -> ModelFinding:
         """The share, floor and ceiling, and the test for a design effect."""
         counts = count_answers(rows, max(self.lengths) + 1)
         check_list_counts(counts, self.lengths, self.columns["group"].group_names, f"{field}.groups")
         order = np.argsort(self.lengths)
+        if drawn is not None:
+            return self._weigh(rows, drawn, confidence)
         control, treatment = (counts[place, : self.lengths[place] + 1] for place in order)
         found = estimate_item_count(control, treatment, confidence)
         estimates = [
             ModelEstimate(
                 "share",
-                N_("To whom the sensitive item applies"),
+                _APPLIES,
                 found.share,
                 found.standard_error,
                 found.interval,
             )
         ]
         for name, label, place in (
-            ("floor", N_("To whom it applies, and none of the others"), 0),
-            ("ceiling", N_("To whom it applies, and all of the others"), -1),
+            ("floor", _FLOOR, 0),
+            ("ceiling", _CEILING, -1),
         ):
             low, high = found.type_intervals[place, 1].tolist()
             value, error = float(found.types[place, 1]), float(found.type_errors[place, 1])
             estimates.append(ModelEstimate(name, label, value, error, (low, high)))
         verdict = _CHANGED if found.design_effect < UNLIKELY else _UNCHANGED
-        label = N_("Test that the sensitive item changed no other answer")
-        test = ModelTest("design_effect", label, "", math.nan, 0, found.design_effect, verdict)
+        test = ModelTest("design_effect", _NO_CHANGE, "", math.nan, 0, found.design_effect, verdict)
         return ModelFinding(tuple(estimates), (test,), (_HIDING,))
+
+    def _weigh(
+        self, rows: Mapping[str, NDArray[np.float64]], drawn: DrawnRows, confidence: float
+    ) -> ModelFinding:
+        """Of rows that count as they were drawn: means, and how many count at most so many, of each group."""
+        others, count = min(self.lengths), rows["report"]
+        short, long = (rows["group"] == place for place in np.argsort(self.lengths))
+        most = [(short, number) for number in range(others)] + [
+            (long, number) for number in range(others + 1)
+        ]
+        found = drawn.measure(
+            [count, count, *((count <= number).astype(np.float64) for _, number in most)],
+            [short, long, *(inside for inside, _ in most)],
+        )
+        below, below_with = np.eye(len(most) + 2)[2 : 2 + others], np.eye(len(most) + 2)[2 + others :]
+        told = found.combine(
+            np.array([[-1.0, 1.0] + [0.0] * len(most), below[0] - below_with[0], -below_with[-1]]), [0, 0, 1]
+        )
+        labels = (("share", _APPLIES), ("floor", _FLOOR))
+        # What each type of people cannot be less than nobody by, as in `find_design_effect`.
+        types = found.combine(np.concatenate([below - below_with[:-1], below_with[1:] - below]))
+        p_value = min(1.0, 2 * others * min(types.find_below(place) for place in range(2 * others)))
+        verdict = _CHANGED if p_value < UNLIKELY else _UNCHANGED
+        test = ModelTest("design_effect", _NO_CHANGE, "", math.nan, 0, p_value, verdict)
+        ceiling = state_moment("ceiling", _CEILING, told.measure_share(2, confidence))
+        estimates = (*list_moments(labels, told, confidence), ceiling)
+        return ModelFinding(estimates, (test,), (_HIDING,), found.degrees_of_freedom)
 
 
 def _read(stated: Mapping[str, Any], field: str) -> ItemCount:

@@ -10,12 +10,13 @@ from numpy.typing import NDArray
 
 from server.inputs import N_, refuse
 from server.privacy.estimators import estimate_item_sum
+from server.reports.elsewhere.models.drawn_rows import DrawnRows
 from server.reports.elsewhere.models.model_columns import (
     ModelColumn,
     read_group_column,
     read_number_column,
 )
-from server.reports.elsewhere.models.model_parts import ModelEstimate, ModelFinding, ModelKind
+from server.reports.elsewhere.models.model_parts import ModelEstimate, ModelFinding, ModelKind, state_moment
 
 _TAIL = N_("Where a few people have by far the largest totals, the interval holds less often than it says.")
 _NO_SPREAD = N_(
@@ -32,15 +33,24 @@ class ItemSum:
     low: float
 
     def estimate(
-        self, rows: Mapping[str, NDArray[np.float64]], field: str, confidence: float
+        self,
+        rows: Mapping[str, NDArray[np.float64]],
+        field: str,
+        confidence: float,
+        drawn: DrawnRows | None = None,
     ) -> ModelFinding:
         """The mean of the sensitive number."""
-        totals = rows["report"]
+        totals, label = rows["report"], N_("Mean of the sensitive number")
+        if drawn is not None:
+            signs = [-1.0, 1.0] if self.sensitive else [1.0, -1.0]
+            apart = drawn.measure_groups(rows["group"], totals).combine(signs)
+            mean = apart.measure(0, confidence)
+            own = state_moment("mean", label, mean, self.low, math.inf, share=False)
+            return ModelFinding((own,), remarks=(_TAIL,), freedom=apart.degrees_of_freedom)
         control, treatment = (
             totals[rows["group"] == place] for place in (1 - self.sensitive, self.sensitive)
         )
         found = estimate_item_sum(control, treatment, confidence)
-        label = N_("Mean of the sensitive number")
         estimate = ModelEstimate(
             "mean", label, found.mean, found.standard_error, found.interval, self.low, math.inf, share=False
         )

@@ -9,6 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from server.inputs import N_
+from server.privacy.estimators.sampled_moments import MomentEstimate, Moments
+from server.privacy.estimators.sampled_ratios import WaldTest
+from server.reports.elsewhere.models.drawn_rows import DrawnRows
 from server.reports.elsewhere.models.model_columns import ModelColumn
 
 UNLIKELY = 0.05
@@ -56,7 +59,8 @@ class ModelEstimate:
 class ModelTest:
     """A test: `label` says of what, `verdict` what it then says (both messages). `letter` is that of its statistic.
 
-    A statistic of NaN is not shown: a p value may be exact.
+    A statistic of NaN is not shown: a p value may be exact. `denominator` are the degrees of freedom of the denominator
+    of F; None of others.
     """
 
     name: str
@@ -66,15 +70,20 @@ class ModelTest:
     degrees_of_freedom: int
     p_value: float
     verdict: str
+    denominator: int | None = None
 
 
 @dataclass(frozen=True)
 class ModelFinding:
-    """What a model finds; `remarks` are messages."""
+    """What a model finds; `remarks` are messages.
+
+    `freedom` are the degrees of freedom of Student's t, of rows that count as they were drawn; None of others.
+    """
 
     estimates: tuple[ModelEstimate, ...]
     tests: tuple[ModelTest, ...] = ()
     remarks: tuple[str, ...] = ()
+    freedom: int | None = None
 
 
 def list_estimates(
@@ -86,6 +95,34 @@ def list_estimates(
         ModelEstimate(name, label, value, error, (low, high))
         for (name, label), value, error, (low, high) in zip(labels, *numbers, strict=True)
     )
+
+
+def state_moment(
+    name: str, label: str, found: MomentEstimate, low: float = 0.0, high: float = 1.0, *, share: bool = True
+) -> ModelEstimate:
+    """A number of rows that count as they were drawn."""
+    return ModelEstimate(name, label, found.value, found.standard_error, found.interval, low, high, share)
+
+
+def list_moments(
+    labels: Sequence[tuple[str, str]], found: Moments, confidence: float
+) -> tuple[ModelEstimate, ...]:
+    """Shares by their names and labels."""
+    return tuple(
+        state_moment(name, label, found.measure(place, confidence))
+        for place, (name, label) in enumerate(labels)
+    )
+
+
+def state_wald_test(name: str, label: str, found: WaldTest, unlikely: str, likely: str) -> list[ModelTest]:
+    """A test of rows that count as they were drawn, with the verdict that fits; none where these are too few."""
+    if math.isnan(found.p_value):
+        return []
+    numerator, denominator = found.degrees_of_freedom
+    verdict = unlikely if found.p_value < UNLIKELY else likely
+    return [
+        ModelTest(name, label, "F", found.statistic, numerator, found.p_value, verdict, round(denominator))
+    ]
 
 
 def list_few(counts: NDArray[np.int64]) -> list[str]:
@@ -108,9 +145,15 @@ class Model(Protocol):
         ...
 
     def estimate(
-        self, rows: Mapping[str, NDArray[np.float64]], field: str, confidence: float
+        self,
+        rows: Mapping[str, NDArray[np.float64]],
+        field: str,
+        confidence: float,
+        drawn: DrawnRows | None = None,
     ) -> ModelFinding:
         """Estimate from the values of the rows that have one in every column, by role: of texts their codes.
+
+        With `drawn` rows count, and vary, as they were drawn; else each counts once.
 
         Raises
         ------

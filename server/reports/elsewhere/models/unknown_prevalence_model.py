@@ -9,6 +9,8 @@ from numpy.typing import NDArray
 
 from server.inputs import N_
 from server.privacy.estimators import estimate_unknown_prevalence
+from server.privacy.estimators.prevalence import solve_prevalence
+from server.reports.elsewhere.models.drawn_rows import DrawnRows
 from server.reports.elsewhere.models.model_columns import (
     ModelColumn,
     count_answers,
@@ -16,7 +18,12 @@ from server.reports.elsewhere.models.model_columns import (
     read_group_column,
     read_truths,
 )
-from server.reports.elsewhere.models.model_parts import ModelFinding, ModelKind, list_estimates
+from server.reports.elsewhere.models.model_parts import (
+    ModelFinding,
+    ModelKind,
+    list_estimates,
+    list_moments,
+)
 
 _LABELS = (("share", N_("Yes to the sensitive question")), ("prevalence", N_("Yes to the harmless question")))
 
@@ -29,9 +36,19 @@ class UnknownPrevalence:
     truths: tuple[float, ...]
 
     def estimate(
-        self, rows: Mapping[str, NDArray[np.float64]], field: str, confidence: float
+        self,
+        rows: Mapping[str, NDArray[np.float64]],
+        field: str,
+        confidence: float,
+        drawn: DrawnRows | None = None,
     ) -> ModelFinding:
         """Both shares, unbiased."""
+        if drawn is not None:
+            shares = drawn.measure_groups(rows["group"], rows["report"]).combine(
+                solve_prevalence(*self.truths)
+            )
+            estimates = list_moments(_LABELS, shares, confidence)
+            return ModelFinding(estimates, freedom=shares.degrees_of_freedom)
         found = estimate_unknown_prevalence(count_answers(rows, 2), self.truths, confidence)
         values = found.share, found.prevalence
         return ModelFinding(list_estimates(_LABELS, values, found.standard_errors, found.intervals))
