@@ -9,6 +9,8 @@ import { previewIn } from './preview_frame.js';
 const REST = 1000; // milliseconds without a keystroke until it is saved
 const SLIDER_REST = 150;
 const RETRY = 5000;
+// What may wait to be done twice; anything else that is pressed again while it waits, is meant once.
+const REPEATED = /^(keep|renew|undo|redo|up|down|move|selected_up|selected_down|add_option)\b/;
 const OWN = ['base', 'current', 'added', 'kept', 'list', 'selected', 'together']; // fields that are no part of the draft
 
 const main = document.querySelector('main');
@@ -17,6 +19,7 @@ const status = document.getElementById('status');
 const preview = previewIn(document.getElementById('phone'));
 let timer;
 let queue = Promise.resolve(); // one exchange after the other: each names the draft that the one before made
+const waiting = new Set(); // what they will do
 let known = draft(form); // what the server has
 let leaving = false;
 
@@ -29,6 +32,11 @@ form.addEventListener('focusin', ({ target }) => follow(target.closest('.entry')
 form.addEventListener('toggle', ({ target }) => target.open && follow(target.closest('.entry')), true);
 dragIn(form.querySelector('.entries-edited'), (from, to) => send(`move-${from}-${to}`));
 form.addEventListener('submit', submit);
+form.addEventListener('click', (event) => {
+  // The second click of two may find another question's button, as the first moved it there.
+  const button = event.target.closest('button');
+  if (event.detail > 1 && button && !REPEATED.test(button.value)) event.preventDefault();
+});
 document.addEventListener('keydown', shortcut);
 document.addEventListener('click', followLink);
 addEventListener('beforeunload', (event) => {
@@ -109,7 +117,27 @@ function writing(element) {
 
 function send(action) {
   clearTimeout(timer);
-  queue = queue.then(() => exchange(action));
+  if (waiting.has(action) && !REPEATED.test(action)) return;
+  waiting.add(action);
+  const find = subject(action);
+  queue = queue.then(async () => {
+    const found = find();
+    if (found) await exchange(found);
+    waiting.delete(action);
+  });
+}
+
+/** An action about a question, with the place that it has by its turn: what goes before may move it, or delete it. */
+function subject(action) {
+  const [, name, place, rest] = /^(\w+)-(\d+)(.*)$/.exec(action) ?? [];
+  const entries = () => [...form.querySelectorAll('.entry')].map((entry) => entry.dataset.entry);
+  const before = entries();
+  return () => {
+    const now = entries();
+    if (!name || now.length === before.length && (now[place] === before[place] || !now.includes(before[place]))) return action;
+    const found = now.indexOf(before[place]);
+    return found < 0 ? null : `${name}-${found}${rest}`;
+  };
 }
 
 async function exchange(action) {

@@ -11,6 +11,7 @@ if (current) {
 }
 for (const button of document.querySelectorAll("[data-copy]")) copyOnClick(button);
 for (const button of document.querySelectorAll("button[data-busy]")) sendOnce(button);
+for (const form of document.querySelectorAll("form[data-unsaved]")) askBeforeLeaving(form);
 
 // Who has set no time yet means the clocks where they are.
 const zones = document.querySelector("[data-here]");
@@ -38,6 +39,17 @@ function select(place) {
   const folded = place.closest("details");
   if (folded) folded.open = true;
   getSelection().selectAllChildren(place);
+}
+
+/** The browser asks before what was typed into a form is left behind. */
+function askBeforeLeaving(form) {
+  const read = () => new URLSearchParams(new FormData(form)).toString();
+  const before = read();
+  let sent = false;
+  form.addEventListener("submit", () => { sent = true; });
+  addEventListener("beforeunload", (event) => {
+    if (!sent && read() !== before) event.preventDefault();
+  });
 }
 
 /** Has what a button asks for, and takes long, asked for once only; says what is being done, and for how long already. */

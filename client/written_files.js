@@ -5,6 +5,7 @@ import { saveAnswer } from "./saved_answer.js";
 import { placeStatus, tellWaiting } from "./waiting.js";
 
 for (const list of document.querySelectorAll("[data-written]")) sayWriting(list);
+for (const form of document.querySelectorAll("form[data-packed]")) sayPacking(form);
 
 function sayWriting(list) {
   const { busy, passed, written } = list.dataset;
@@ -24,5 +25,25 @@ function sayWriting(list) {
     working = false;
     if (name) place.textContent = written.replace("{name}", name);
     else location.assign(link.href);
+  });
+}
+
+/** A file that a form asks for. What is refused, before anything is done, is asked for once more: the browser then shows why. */
+function sayPacking(form) {
+  const place = placeStatus(form.querySelector("button").closest("p"));
+  const { packed, failed } = form.dataset;
+  let working = false;
+  form.addEventListener("submit", async (event) => {
+    event.preventDefault();
+    if (working) return;
+    working = true;
+    const stop = tellWaiting(place, form.dataset, form);
+    const body = new URLSearchParams(new FormData(form));
+    const answer = await fetch(form.action, { method: "POST", body }).catch(() => null);
+    const name = answer && await saveAnswer(answer).catch(() => null);
+    stop();
+    working = false;
+    if (answer?.status >= 400 && answer.status < 500) form.submit();
+    else place.textContent = name ? packed.replace("{name}", name) : failed;
   });
 }

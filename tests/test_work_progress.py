@@ -127,7 +127,9 @@ def test_each_work_that_has_countable_parts_tells_of_them(
         form = {name: (io.BytesIO(body), f"{name}.zip") for name, body in files.items()}
         return signed_in.post(address, data={**form, **fields, work_progress.FIELD: work}).status_code
 
-    importing, rehearsing, reading, explaining, sampling = islice(names(), 5)
+    importing, rehearsing, reading, explaining, sampling, exporting = islice(names(), 6)
+    assert send(f"/manage/surveys/{survey.slug}/export.zip", exporting, {}) == 200
+    assert works.told[exporting][-1] == (600, 600)
     assert send(sample_archives.IMPORT, importing, {"definition": archive}) == 201
     assert send(trial, rehearsing, {}, respondents="1200") == 200
     assert send(ADDRESS, reading, dict(FILES)) == 200

@@ -120,6 +120,32 @@ def test_line_is_moved_with_alt_and_arrows_and_keeps_the_focus(
     expect(desk.page.get_by_role("checkbox", name="Select question 4")).to_be_focused()
     assert names(desk) == "12354"
 
+    # Keys are quicker than the server: each press is about the question that it was made on.
+    summary(desk, 1).focus()
+    for _ in range(3):
+        desk.page.keyboard.press("Alt+ArrowDown")
+    expect(desk.page.locator("#said")).to_have_text("Now question 4 of 5.")
+    expect(summary(desk, 4)).to_be_focused()
+    assert names(desk) == "23514"
+
+
+def test_a_button_that_is_pressed_twice_by_mistake_works_once(
+    open_page: Opener, served: factories.Served
+) -> None:
+    desk = five(open_page(**DESK), served, at=1)
+    desk.entry(2).get_by_role("button", name="Delete, question 2").dblclick()
+    expect(desk.page.locator("#said")).to_have_text("Deleted. Undo brings it back.")
+    expect(desk.entry(2)).to_have_attribute("open", "")  # the next one, whose button may lie where that lay
+    assert names(desk) == "1345"
+    desk.button("Add a question").focus()
+    for _ in range(3):
+        desk.page.keyboard.press("Enter")
+    expect(desk.page.locator("#said")).to_have_text("Question 5 was added.")
+    desk.part(5, "Wording").fill("Is it once?")
+    desk.saved()
+    desk.page.reload()
+    expect(desk.page.locator(".entry")).to_have_count(5)
+
 
 @pytest.mark.parametrize("size", [DESK, PHONE], ids=["desk", "phone"])
 def test_several_are_moved_given_a_strength_and_deleted(

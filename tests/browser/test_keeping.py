@@ -129,8 +129,14 @@ def test_a_survey_moves_to_another_installation_with_its_results(
 ) -> None:
     slug = collected(served.database_url)
     go(desk, press, slug)
+    open_page.watch(desk.page).expect("422")
+    desk.page.get_by_label("Everything: the survey moves.").check()
+    press(desk.button("Export everything"))
+    expect(desk.page.get_by_role("alert")).to_contain_text("the name that the other server shows")
+    desk.page.get_by_label("Nothing. It shows").check()
     with desk.page.expect_download() as download:
         press(desk.button("Export everything"))
+    expect(desk.page.get_by_role("status")).to_have_text(f"Downloaded: {download.value.suggested_filename}")
     assert download.value.suggested_filename.endswith(f", archive, {today()}.zip")
     file = tmp_path / "survey.zip"
     download.value.save_as(file)

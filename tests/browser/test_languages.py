@@ -5,7 +5,7 @@ from playwright.sync_api import Page, expect
 from server.output.languages import RESPONDENT_LANGUAGES
 from tests.browser.axe_inspector import Inspector
 from tests.browser.conftest import Opener
-from tests.browser.site_users import PHONE, Respondent, change_language
+from tests.browser.site_users import DESK, PHONE, Respondent, change_language, sign_in
 from tests.support import factories
 
 NUMBER = {
@@ -221,3 +221,27 @@ def test_digits_are_chosen_and_every_screen_follows(
     Respondent(page, survey.slug, "fr").open("?lang=fr")
     page.locator(".languages summary").click()
     expect(page.get_by_role("navigation")).to_have_count(1)
+
+
+def test_translations_stand_beside_their_texts_and_no_link_loses_them(
+    open_page: Opener, served: factories.Served
+) -> None:
+    page = open_page(**DESK)
+    sign_in(page, served.database_url)
+    slug = factories.draft(served.database_url, factories.definition())
+    page.goto(f"/manage/surveys/{slug}/translations?to=ar")
+    field = page.get_by_label("Question 1?")
+    text, beside = page.get_by_text("Question 1?").bounding_box(), field.bounding_box()
+    assert text is not None
+    assert beside is not None
+    assert beside["x"] >= text["x"] + text["width"]
+    asked: list[str] = []
+    page.on("dialog", lambda dialog: (asked.append(dialog.type), dialog.dismiss()))
+    field.press_sequentially("سؤال")
+    page.get_by_role("link", name="Preview").click(no_wait_after=True)
+    expect(field).to_have_value("سؤال")
+    page.get_by_role("button", name="Save the translations").click()
+    expect(page.get_by_role("status").filter(has_text="Saved.")).to_be_visible()
+    page.get_by_role("link", name="Preview").click()
+    page.wait_for_url("**/preview?lang=ar")
+    assert asked == ["beforeunload"]

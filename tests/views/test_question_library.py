@@ -186,6 +186,31 @@ def test_spanish_answers_are_known_as_well(signed_in: FlaskClient, database_url:
     assert (asked["kind"], asked["prefer_not_to_say"]) == ("yes_no", True)
 
 
+def test_what_is_pasted_from_other_programs_keeps_its_words(
+    signed_in: FlaskClient, database_url: str
+) -> None:
+    """A list with numbers and letters, bullets and boxes of forms, rows of a spreadsheet; a full stop is no number."""
+    editor = edit(signed_in, factories.draft(database_url, factories.definition([0.25])))
+    pasted = (
+        "1. Did you pay Mr. B. Smith in the last month. Or before?\n"
+        "2.\tHow often?\na.\tNever\n(b) Once\n"
+        "II. Who asked?\n-Ana\n☐ Bo\n[ ] Nobody\n"
+        "How long?\tAn hour\t\tA day\n"
+        "a) Do letters alone make questions?"
+    )
+    editor.type(list=pasted).press("take_list")
+    assert [
+        (asked["text"], *(option["text"] for option in asked.get("options", ())))
+        for asked in editor.document["questions"][1:]
+    ] == [
+        ("Did you pay Mr. B. Smith in the last month. Or before?",),
+        ("How often?", "Never", "Once"),
+        ("II. Who asked?", "Ana", "Bo", "Nobody"),
+        ("How long?", "An hour", "A day"),
+        ("Do letters alone make questions?",),
+    ]
+
+
 @pytest.mark.parametrize(
     ("lines", "name", "message"),
     [
@@ -194,6 +219,8 @@ def test_spanish_answers_are_known_as_well(signed_in: FlaskClient, database_url:
         ("Fine?\n" + "x" * 501, "Line 2", "must have 1 to 500 characters; it has 501"),
         ("Q?\n - " + "x" * 201 + "\n - b", "Line 2", "must have 1 to 200 characters; it has 201"),
         ("Q?\n - \n - b\n - c", "Line 2", "must have 1 to 200 characters; it has 0"),
+        ("Q?\tb\t" + "x" * 201, "Line 1", "must have 1 to 200 characters; it has 201"),
+        ("Q?\tb", "Line 1", "must have no answers below it, or 2 to 50; it has 1"),
         ("Q?\n - Same\n - same.", "Line 1", "has the same answer twice below it"),
         (" \n", "List of questions", "must hold 1 to 99 questions; it holds 0"),
         ("Q?\n" * 100, "List of questions", "must hold 1 to 99 questions; it holds 100"),

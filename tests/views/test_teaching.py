@@ -92,10 +92,16 @@ def test_the_audit_says_each_number_that_was_kept(client: FlaskClient) -> None:
 
 
 def test_the_audit_says_one_loss_of_each_in_its_figure_and_in_its_text(client: FlaskClient) -> None:
-    """In ε both; e to the power of it is how many times as likely."""
+    """In ε, and as so many times what was promised: each was caught, so that each lies beyond the dashed line."""
     page = html.unescape(client.get("/teach/audit?lang=en").text)
+    (promise,) = {float(place) for place in re.findall(r'<line class="whole" x1="([\d.]+)"', page)}
+    dots = [float(place) for place in re.findall(r'<circle[^>]* cx="([\d.]+)"', page)]
+    assert len(dots) == len(list_failures())
+    assert min(dots) > promise
     for failure in list_failures():
-        assert page.count(f"ε ≥ {failure.found_loss:g}" if failure.certified < math.inf else "ε ≥ ∞") >= 1
+        times = "∞" if math.isinf(failure.certified) else f"{failure.times:g}"
+        assert f"≥ {times} ×" in page
+        assert 1 < failure.times <= failure.certified / failure.claimed
         found = "∞" if math.isinf(failure.certified) else f"{failure.found_loss:g}"
         assert f"Promised: ε = {failure.claimed:g}, " in page
         assert f"Found: ε of at least {found}, something becomes at least" in page

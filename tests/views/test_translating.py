@@ -33,6 +33,15 @@ def test_translations_are_written_side_by_side(signed_in: FlaskClient, database_
     assert home in signed_in.get(f"/manage/surveys/{slug}/edit").text
     page = signed_in.get(f"{home}?to=fr").text
     assert "3 texts are missing." in page
+    # Which language is written, and which question a text is of.
+    assert '<h2 lang="fr" dir="auto">Français</h2>' in page
+    assert re.findall(r"<h3>(.*)</h3>|<label [^>]*>(.*)</label>", page) == [
+        ("", "Exams"),
+        ("Question 1", ""),
+        ("", ASKED),
+        ("Question 2", ""),
+        ("", "Question 2?"),
+    ]
     base = page.partition('name="base" value="')[2].partition('"')[0]
     form = {
         "base": base,

@@ -14,7 +14,8 @@ LONGEST_LIST = 100_000
 """Letters of a list; far beyond as many questions as a survey can have."""
 
 _LONGEST_WORDING, _LONGEST_ANSWER, _MOST_ANSWERS = 500, 200, 50
-_ANSWER = re.compile(r"(?:\s+|(?=[-–—•*·]\s))(?:[-–—•*·]\s*)?(?P<text>.*)")
+_BULLET = r"(?:[-–—•*·▪◦○☐□]|\[ \]|\( \))"
+_ANSWER = re.compile(rf"(?:\s+|(?={_BULLET}\s)|(?=[-–—•][^\W\d]))(?:{_BULLET}\s*)?(?P<text>.*)")
 _NUMBERED = re.compile(r"\(?(?:\d{1,3}|[A-Za-z])[.)]\s+(?=\S)")
 _CHOICE = next(
     kind.name for kind in KINDS.values() if kind.has_options and not kind.several and not kind.levels
@@ -38,7 +39,8 @@ class ListedQuestion:
 def read_list(text: str, room: int) -> tuple[ListedQuestion, ...]:
     """The questions of a list; the survey has room for so many.
 
-    Numbers and letters before a line ("3.", "b)") are left out. "Prefer not to say" becomes the answer that every
+    Numbers and letters before a line ("3.", "b)") are left out, and what has a letter below a question with a number
+    is its answer, as are the further cells of a row of a spreadsheet. "Prefer not to say" becomes the answer that every
     question can offer, and a question whose other answers are Yes and No is one that asks that.
 
     Raises
@@ -52,21 +54,28 @@ def read_list(text: str, room: int) -> tuple[ListedQuestion, ...]:
         raise refuse(422, "list", template, limit=LONGEST_LIST, length=len(text))
     listed: list[ListedQuestion] = []
     problems: list[Problem] = []
+    counted = False  # whether the question above has a number, so that what has a letter is its answer
     for number, line in enumerate(text.removeprefix("\ufeff").splitlines(), start=1):
         if not line.strip():
             continue
-        answer = _ANSWER.fullmatch(line)
-        words = _NUMBERED.sub("", " ".join((answer["text"] if answer else line).split()), count=1)
-        most = _LONGEST_ANSWER if answer else _LONGEST_WORDING
+        found = _ANSWER.fullmatch(line)
+        mark, words = _split_mark((found["text"] if found else line).strip())
+        answer = found is not None or (counted and mark.strip("(")[:1].isalpha())
+        cells = [words] if answer else words.split("\t")
+        first, *others = (" ".join(cell.split()) for cell in cells if cell.strip() or answer)
+        limits = [(first, _LONGEST_ANSWER if answer else _LONGEST_WORDING)]
+        limits += [(other, _LONGEST_ANSWER) for other in others]
+        wrong = next(((len(said), most) for said, most in limits if not 1 <= len(said) <= most), None)
         if answer and not listed:
             problems.append(_problem(number, N_("is an answer, and no question stands above it")))
-        elif not 1 <= len(words) <= most:
+        elif wrong is not None:
             template = N_("must have 1 to %(limit)s characters; it has %(length)s")
-            problems.append(_problem(number, template, limit=most, length=len(words)))
+            problems.append(_problem(number, template, limit=wrong[1], length=wrong[0]))
         elif answer:
-            listed[-1] = replace(listed[-1], answers=(*listed[-1].answers, words))
+            listed[-1] = replace(listed[-1], answers=(*listed[-1].answers, first))
         else:
-            listed.append(ListedQuestion(number, words))
+            listed.append(ListedQuestion(number, first, tuple(others)))
+            counted = mark.strip("(")[:1].isdecimal()
     problems += [problem for question in listed for problem in _check_answers(question)]
     if problems:
         raise InputError(422, sorted(problems, key=lambda problem: int(problem.field[6:-1])))
@@ -76,6 +85,12 @@ def read_list(text: str, room: int) -> tuple[ListedQuestion, ...]:
         template = N_("must hold 1 to %(limit)s questions; it holds %(length)s")
         raise refuse(422, "list", template, limit=room, length=len(listed))
     return tuple(map(_recognise, listed))
+
+
+def _split_mark(words: str) -> tuple[str, str]:
+    """The number or letter that a line begins with, and what follows."""
+    mark = _NUMBERED.match(words)
+    return (mark[0], words[mark.end() :]) if mark else ("", words)
 
 
 def list_room(entries: int) -> int:

@@ -1,7 +1,8 @@
 """Looking for words in the sections of all chapters: SQLite's full-text index, in memory.
 
 It folds accents and capitals, and finds the words that begin with what is asked for; where none does, those that
-have it within them.
+have it within them. Its stems are those of English: in Spanish, where few sections have a word, those count too that
+have it with another ending.
 """
 
 import re
@@ -21,6 +22,13 @@ MOST_HITS = 20
 
 _LEAST_WITHIN, _MOST_WITHIN = 4, 20
 """Letters of what is looked for within words, and of how many words."""
+
+_ENDINGS = {
+    "es": re.compile(r"(?<=.{5})(?:ci[oó]n(?:es)?|[aeiou]?ndo|[ai]d[ao]s?|[aei]r|[aeo]s?)$"),
+}
+"""By language, what a word may end with behind five letters, of which it is known."""
+_FEW = 5
+"""Sections, of which fewer make other endings count."""
 
 _BEGIN, _END = "\x02", "\x03"
 _LOOKING = Lock()
@@ -51,9 +59,14 @@ def list_words(query: str) -> list[str]:
 
 def search_sections(words: list[str], language: str) -> Hits:
     """The sections that have every word, or else any; those in a language first, and of them the fittest."""
-    for joined in (" AND ", " OR "):
-        found = _look(joined.join(map(_widen, words)), language, every=joined == " AND ")
-        if found.count:
+    stems = [_ENDINGS[language].sub("", word.lower()) if language in _ENDINGS else word for word in words]
+    for joined, asked, enough in (
+        (" AND ", words, _FEW if stems != words else 1),
+        (" AND ", stems, 1),
+        (" OR ", stems, 1),
+    ):
+        found = _look(joined.join(map(_widen, asked)), language, every=joined == " AND ")
+        if found.count >= enough:
             break
     return found
 

@@ -113,6 +113,11 @@ class FailedMechanism:
         """The ε that it loses at least, rounded down; may be infinite."""
         return round_down(self.certified)
 
+    @property
+    def times(self) -> float:
+        """How many times the ε that it promised it loses at least, rounded down; may be infinite."""
+        return round_down(self.certified / self.claimed)
+
 
 @cache
 def list_failures() -> tuple[FailedMechanism, ...]:

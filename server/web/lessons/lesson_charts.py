@@ -55,24 +55,24 @@ def draw_draws(drawn: DrawnNoise, values: Sequence[float]) -> Drawing:
 
 
 def draw_failures(failures: Sequence[FailedMechanism]) -> Drawing:
-    """The loss of each mechanism, in ε, beside the one that all of them claim."""
+    """How many times what it promised each mechanism loses, at least: not all of them promise the same."""
     locale = str(get_locale())
     rows = [
         PlottedEstimate(
             gettext(failure.title),
-            f"ε ≥ {ratio(failure.found_loss, locale)}",
-            failure.found_loss,
+            f"≥ {ratio(failure.times, locale)} ×",
+            failure.times,
             None,
         )
         for failure in failures
     ]
     marks = tuple(map(float, range(8)))
     return charts.estimates(
-        gettext("The privacy loss ε of each, at least"),
+        gettext("The privacy loss ε of each, at least, as so many times what it promised"),
         rows,
         Axis(0, 7, 0, 7, marks, marks),
         lambda mark: integer(int(mark), locale),
-        max(failure.claimed for failure in failures),
+        1.0,
     )
 
 

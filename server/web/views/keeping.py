@@ -16,6 +16,7 @@ from server.web.context import send_written, session
 from server.web.download_names import name_of_survey_file
 from server.web.problem_texts import describe
 from server.web.security import housekeeper, on_survey, record, researcher
+from server.web.work_progress import follow_work
 
 blueprint = Blueprint("keeping", __name__, url_prefix="/manage/surveys/<slug>")
 
@@ -73,13 +74,18 @@ def export(survey: Survey) -> ResponseReturnValue:
     record(Action.EXPORTED, survey)
     session().commit()
     # Not in the request's own transaction: that one would keep respondents waiting.
-    with snapshot(current_app.extensions["moneda.engine"]) as reading:
+    with snapshot(current_app.extensions["moneda.engine"]) as reading, follow_work() as report_progress:
         found = survey_access.find(reading, survey.slug)
         assert found is not None  # it was there a moment ago; else a mistake is better than half a file
         language = str(get_locale())
         return send_written(
             lambda file: archives.pack(
-                reading, found, file, language, right=reading.get(GivenRight, token) if token else None
+                reading,
+                found,
+                file,
+                language,
+                report_progress,
+                reading.get(GivenRight, token) if token else None,
             ),
             "application/zip",
             name,

@@ -81,6 +81,15 @@ def _list_others(document: Mapping[str, Any]) -> list[str]:
     return [code for code in RESPONDENT_LANGUAGES if code != document["language"]]
 
 
+def _number_texts(document: Mapping[str, Any]) -> dict[str, int]:
+    """The first question, counted from 1, that has each text; 0 for what stands before them all."""
+    numbers = dict.fromkeys(list_texts({**document, "questions": ()}), 0)
+    for number, entry in enumerate(document.get("questions", ()), start=1):
+        for text in list_texts({"questions": [entry]}):
+            numbers.setdefault(text, number)
+    return numbers
+
+
 def _read_typed(texts: tuple[str, ...]) -> dict[str, str]:
     """By the text that each translates: fields have the numbers of texts of the draft that the form was made from."""
     fields = ((text, request.form.get(f"text-{place}")) for place, text in enumerate(texts))
@@ -119,7 +128,9 @@ def _show_page(
             for code in _list_others(document)
         ],
         to=language,
+        spoken=RESPONDENT_LANGUAGES[language].name if language else "",
         toward=RESPONDENT_LANGUAGES[language].direction if language else "",
+        numbers=_number_texts(document),
         texts=[(place, text, known.get(text, "")) for place, text in enumerate(list_texts(document))],
         unwritten=[STUDY_FIELDS[name] for name in unwritten.get(language, ())],
         left=sum(not known.get(text) for text in list_texts(document)),
