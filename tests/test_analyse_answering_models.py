@@ -139,8 +139,9 @@ def test_an_anchor_in_two_groups_corrects_both(tmp_path: Path) -> None:
 
 
 def test_an_anchor_may_have_two_known_answers(tmp_path: Path) -> None:
-    """A control statement beside a harmless one, both known: true for the first form, not for the second. Whoever throws
-    a coin, a fifth, is wrong half of the time; expected counts, independent within each kind of people.
+    """A control statement that nobody can say yes to beside a harmless one, true for form 1, not for form 2.
+
+    Whoever throws a coin, a fifth, is wrong half of the time; expected counts, independent within each kind of people.
     """
     n, counts = 10_000, {}
     for form, chance in (("1", 0.2), ("2", 0.8)):

@@ -32,5 +32,5 @@ def estimate_models(
         group = model.model.columns.get("group")
         groups = () if group is None else count_groups(group, rows["group"], f"models[{place}]")
         finding = model.model.estimate(rows, f"models[{place}]", confidence)
-        found.append(FoundModel(model, used, table.rows - used, groups, finding))
+        found.append(FoundModel(model, used, table.rows + table.left_out - used, groups, finding))
     return tuple(found)
