@@ -20,14 +20,14 @@ from server.inputs.csv_rows import (
     report_no_progress,
 )
 from server.reports.csv_cells import neutralise_text
-from server.reports.elsewhere.missing_cells import find_left_out, mark_missing
-from server.reports.elsewhere.models.model_columns import OptionalCells
+from server.reports.elsewhere.missing_cells import find_left_out
 from server.reports.elsewhere.study_columns import (
     ABSENT,
     DateCells,
     NameCells,
     NumberCells,
     TextCells,
+    mark_missing,
     number_names,
 )
 from server.reports.elsewhere.study_file import StudyFile
@@ -93,13 +93,13 @@ def read_foreign_table(file: IO[bytes], study: StudyFile, told: Told = report_no
                 readers.setdefault(column, NameCells())
     for cells in readers.values():
         mark_missing(cells, study.missing)
-    modelled: list[dict[str, tuple[str, OptionalCells]]] = []
-    for each in study.models:
-        modelled.append({})
-        for role, own in each.model.columns.items():
-            inner = own.make_cells(comma=separator != ",")
-            mark_missing(inner, study.missing)
-            modelled[-1][role] = own.header, OptionalCells(inner)
+    modelled = [
+        {
+            role: (own.header, own.make_reader(study.missing, comma=separator != ","))
+            for role, own in each.model.columns.items()
+        }
+        for each in study.models
+    ]
     where = {name: header.index(name) for name in study.headers}
     parts: dict[str, list[NDArray[np.int32]]] = {name: [] for name in readers}
     read: list[dict[str, list[NDArray[np.int32]]]] = [{role: [] for role in own} for own in modelled]
@@ -129,10 +129,10 @@ def read_foreign_table(file: IO[bytes], study: StudyFile, told: Told = report_no
         raise refuse(
             422, "data", template, limit=shorten_value(", ".join(text or '""' for text in study.missing))
         )
-    kept = np.flatnonzero(~left)
+    whole = np.flatnonzero(~left)
     if left.any():
-        codes = {name: column[kept] for name, column in codes.items()}
-    return _sort_columns(study, readers, codes, kept, int(left.sum()), values)
+        codes = {name: column[whole] for name, column in codes.items()}
+    return _sort_columns(study, readers, codes, whole, int(left.sum()), values)
 
 
 _Cells = TextCells | NumberCells | NameCells | DateCells
@@ -176,7 +176,7 @@ def _sort_columns(
     study: StudyFile,
     readers: Mapping[str, _Cells],
     codes: Mapping[str, NDArray[np.int32]],
-    kept: NDArray[np.int64],
+    whole: NDArray[np.int64],
     left_out: int,
     models: tuple[Mapping[str, NDArray[np.float64]], ...],
 ) -> ForeignTable:
@@ -188,7 +188,7 @@ def _sort_columns(
             return np.array([day.toordinal() for day in reader.days], dtype=np.float64)[codes[name]]
         return codes[name].astype(np.float64)
 
-    newest, sampling, rows = next(iter(study.definitions)), study.sampling, len(kept)
+    newest, sampling, rows = next(iter(study.definitions)), study.sampling, len(whole)
     version = codes["version"].astype(np.int64) if len(study.definitions) > 1 else np.full(rows, newest)
     place = codes["stratum"].astype(np.int64) if study.nodes else np.zeros(rows, np.int64)
     for number, definition in study.definitions.items():
@@ -207,7 +207,7 @@ def _sort_columns(
                 )
                 code = int(codes[cells.header][row])
                 said = '""' if code == ABSENT else str(code)
-                raise refuse_cell(int(kept[row]) + 2, cells.header, template, said, limit=number, low=most)
+                raise refuse_cell(int(whole[row]) + 2, cells.header, template, said, limit=number, low=most)
     known = {covariate.name: values(covariate.name) for covariate in study.covariates}
     weeks = {}
     for covariate in study.covariates:
@@ -218,7 +218,8 @@ def _sort_columns(
             found, places = np.unique((known[covariate.name] - 1) // _DAYS, return_inverse=True)
             known[covariate.name] = places.astype(np.float64)
             weeks[covariate.name] = tuple(_name_week(int(week) * _DAYS + 1) for week in found)
-    drawn_from, names = None, ()
+    drawn_from: NDArray[np.int64] | None = None
+    names: tuple[str, ...] = ()
     if sampling is not None and sampling.strata is not None:
         drawn_from, names = number_names(readers[sampling.strata], codes[sampling.strata])
     replicates = () if sampling is None or sampling.replicates is None else sampling.replicates.columns

@@ -1,18 +1,12 @@
-"""Texts of a table from elsewhere that stand for a missing answer, and the rows that are left out for one."""
+"""The rows of a table from elsewhere that are left out, as something in them is missing."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 import numpy as np
 from numpy.typing import NDArray
 
 from server.reports.elsewhere.study_columns import ABSENT, LEFT_OUT
 from server.reports.elsewhere.study_file import StudyFile
-
-
-def mark_missing(cells: dict[str, int], missing: Iterable[str]) -> None:
-    """Let a reader of cells take these texts for missing; one that the column declares keeps its meaning there."""
-    for text in missing:
-        cells.setdefault(text, LEFT_OUT)
 
 
 def find_left_out(study: StudyFile, codes: Mapping[str, NDArray[np.int32]], rows: int) -> NDArray[np.bool_]:

@@ -108,6 +108,12 @@ class NameCells(dict[str, int]):
         return self[name]
 
 
+def mark_missing(cells: dict[str, int], missing: Iterable[str]) -> None:
+    """Let a reader of cells take these texts for missing; one that the column declares keeps its meaning there."""
+    for text in missing:
+        cells.setdefault(text, LEFT_OUT)
+
+
 def number_names(
     reader: TextCells | NumberCells | NameCells | DateCells, codes: NDArray[np.int32]
 ) -> tuple[NDArray[np.int64], tuple[str, ...]]:

@@ -1,6 +1,6 @@
 """The columns that models read: what a study file states of each, and the values of its cells."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -10,7 +10,14 @@ from numpy.typing import NDArray
 from server.inputs import N_, InputError, refuse, shorten_value
 from server.privacy.designs import Design
 from server.reports.elsewhere.foreign_designs import read_survey
-from server.reports.elsewhere.study_columns import LEFT_OUT, NumberCells, TextCells, check_unique, find_code
+from server.reports.elsewhere.study_columns import (
+    LEFT_OUT,
+    NumberCells,
+    TextCells,
+    check_unique,
+    find_code,
+    mark_missing,
+)
 
 
 @dataclass(frozen=True)
@@ -27,9 +34,11 @@ class ModelColumn:
         """Of a column of groups, how the table calls each, by its code."""
         return tuple(text for text, code in self.cells.items() if code != LEFT_OUT)
 
-    def make_cells(self, *, comma: bool) -> TextCells | NumberCells:
-        """What its cells may hold, which `OptionalCells` read; numbers may have a decimal comma."""
-        return TextCells(self.cells) if self.cells else NumberCells(self.low, self.high, comma=comma)
+    def make_reader(self, missing: Iterable[str], *, comma: bool) -> "OptionalCells":
+        """What reads its cells, some texts of which are missing ones; numbers may have a decimal comma."""
+        inner = TextCells(self.cells) if self.cells else NumberCells(self.low, self.high, comma=comma)
+        mark_missing(inner, missing)
+        return OptionalCells(inner)
 
 
 class OptionalCells(dict[str, int]):
