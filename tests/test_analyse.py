@@ -165,6 +165,65 @@ def test_columns_may_have_other_names_and_other_texts(tmp_path: Path) -> None:
     )
 
 
+def test_rows_in_which_something_is_missing_are_left_out_and_counted(tmp_path: Path) -> None:
+    """As if they were not in the table; a text that a column declares keeps its meaning, and models go by their own."""
+    model: dict[str, Any] = {
+        "model": "item_sum",
+        "name": "hours",
+        "report": "h",
+        "low": -100,
+        "high": 100,
+        "group": "form",
+    }
+    model["groups"] = [{"cell": "A", "sensitive": False}, {"cell": "B", "sensitive": True}]
+    stated = study(
+        COIN, missing=["-99", ""], models=[model], covariates=[{"name": "age", "low": -100, "high": 99}]
+    )
+    stated["covariates"].append({"name": "sex", "categories": ["f", "-99"]})
+    whole = ["yes,20,f,A,1", "no,30,-99,A,2", "no,41,f,B,4", "yes,32,-99,B,6"]
+    lacking = ["-99,20,f,A,3", "no, -99 ,f,B,5", ",20,f,A,-99", "no,,f,B,8"]
+    header = "cheated,age,sex,form,h"
+    found = analysed(tmp_path, stated, "\n".join([header, *whole, *lacking, ""]), "--json")
+    assert found.exit_code == 0, found.output
+    document = json.loads(found.stdout)
+    assert (document["n"], document["left_out"]) == (4, 4)
+    (hours,) = document["models"]
+    assert (hours["rows"], hours["left_out"]) == (7, 1)
+    alone = json.loads(analysed(tmp_path, stated, "\n".join([header, *whole, ""]), "--json").stdout)
+    assert (alone["questions"], alone["left_out"]) == (document["questions"], 0)
+    printed = analysed(
+        tmp_path, stated, "\n".join([header, *whole, *lacking, ""]), "--output", str(tmp_path / "r.html")
+    )
+    assert "4 of 8 rows were left out, as something in them is missing." in printed.stdout
+    assert "Left out, because something in them is missing: 4 of 8 rows." in (tmp_path / "r.html").read_text(
+        "utf-8"
+    )
+    # The twin: what was not said to be missing is refused, and read as a number where it could be one.
+    stated["missing"] = ["?"]
+    assert (
+        "data[6].cheated: must be one of"
+        in analysed(tmp_path, stated, "\n".join([header, *whole, *lacking])).stderr
+    )
+    assert (
+        "must have a row in which nothing is missing"
+        in analysed(tmp_path, stated, f"{header}\n?,1,f,A,1\n").stderr
+    )
+
+
+def test_an_empty_cell_is_missing_where_the_version_of_its_row_has_the_column(tmp_path: Path) -> None:
+    other = question({"mechanism": "coin_flip", "gamma": 0.4}, "stole")
+    versions = [
+        {"number": 2, "survey": {"questions": [COIN, other]}},
+        {"number": 1, "survey": {"questions": [COIN]}},
+    ]
+    data = "version,cheated,stole\n" + "2,yes,no\n2,no,\n1,no,\n1,,\n" * 5
+    document = found(tmp_path, {"format": 1, "missing": [""], "versions": versions}, data)
+    assert (document["n"], document["left_out"]) == (10, 10)
+    # The row of the table is named, and not that of those that are left.
+    wrong = analysed(tmp_path, {"format": 1, "missing": [""], "versions": versions}, data + "1,no,no\n")
+    assert "data[22].stole: must fit version 1" in wrong.stderr
+
+
 @pytest.mark.parametrize("language", ["en", "es"])
 @pytest.mark.parametrize("ending", ["html", "pdf", "xlsx"])
 def test_the_report_is_written_as_files_and_says_where_the_data_come_from(

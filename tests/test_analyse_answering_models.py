@@ -79,7 +79,7 @@ def test_two_crosswise_groups_are_one_crosswise_model_when_one_is_turned_round(t
     assert said["share"]["value"] == pytest.approx(share, abs=1e-8)
     assert said["share"]["standard_error"] == pytest.approx(error, abs=1e-8)
     assert said["preference"]["value"] == pytest.approx(0.01)
-    assert set(said) == {"share", "preference"}
+    assert set(said) == {"share", "preference", "followers_share"}
     (test,) = found["tests"]
     assert test["verdict"].startswith("The groups fit one share.")
     # The twin that does not turn the second group round finds half, whatever is true.
@@ -136,6 +136,30 @@ def test_an_anchor_in_two_groups_corrects_both(tmp_path: Path) -> None:
     assert said["share"]["value"] == pytest.approx(0.5 + 0.8 * (0.2 - 0.5), abs=1e-3)  # what the twin says
     assert [test["name"] for test in found["tests"]] == ["one_share", "all_attend"]
     assert found["tests"][0]["p_value"] > 0.5
+
+
+def test_an_anchor_may_have_two_known_answers(tmp_path: Path) -> None:
+    """A control statement that nobody can say yes to beside a harmless one, true for form 1, not for form 2.
+
+    Whoever throws a coin, a fifth, is wrong half of the time; expected counts, independent within each kind of people.
+    """
+    n, counts = 10_000, {}
+    for form, chance in (("1", 0.2), ("2", 0.8)):
+        item, right = 0.1 * chance + 0.9 * (1 - chance), {"1": "different", "2": "same"}[form]
+        for one, name in ((item, "A"), (1 - item, "B")):
+            for answer in ("same", "different"):
+                counts[f"{form},{name},{answer}"] = round(n * (0.8 * one * (answer == right) + 0.2 * 0.25))
+    known = [
+        {**group, "anchor_prevalence": answer}
+        for group, answer in zip(CROSSWISE["groups"], (1, 0), strict=True)
+    ]
+    model = {**CROSSWISE, "anchor": "Q2", "groups": known}
+    said = numbers(find(tmp_path, model, rows("form,Q1,Q2", counts)))
+    assert said["attentive"]["value"] == pytest.approx(0.8, abs=1e-9)
+    assert said["corrected"]["value"] == pytest.approx(0.1, abs=1e-3)
+    assert said["share"]["value"] == pytest.approx(0.5 + 0.8 * (0.1 - 0.5), abs=1e-3)  # what the twin says
+    half = {**ANCHORED, "anchor_prevalence": 0.5}
+    assert "anchor_prevalence: must not be 0.5" in analyse(tmp_path, [half], PAIRS).output
 
 
 def test_nobody_who_attends_leaves_no_number_and_says_so(tmp_path: Path) -> None:

@@ -43,6 +43,9 @@ def test_one_share_against_a_fixed_one() -> None:
         "483 respondents show a share of 0.1 to differ from 0 with a chance of at least 0.8 (one-"
     )
     assert re.search(r"^500 +0\.81", said, re.MULTILINE)
+    assert (
+        "with a chance of at least 0.9999999 (" in plan("--null", "0", "--power", "0.9999999").stdout
+    )  # never of 1
 
 
 def test_two_groups_of_different_size() -> None:

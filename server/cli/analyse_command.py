@@ -76,6 +76,9 @@ def analyse(
         return
     made = data.report
     click.echo(f"{make_plain(made.definition.title)} ({made.n} rows, collected elsewhere)")
+    if data.table.left_out:
+        rows = made.n + data.table.left_out
+        click.echo(f"{data.table.left_out} of {rows} rows were left out, as something in them is missing.")
     if data.asked:
         print_report(made)
     if data.sample is not None:

@@ -34,7 +34,7 @@ def print_power(request: PowerRequest, plan: planning.PowerPlan, as_json: bool) 
         print_document(_power_json(request, plan), as_json)
         return
     click.echo(
-        f"{_say_needed(request, plan)} with a chance of at least {plan.wanted:g} "
+        f"{_say_needed(request, plan)} with a chance of at least {plan.wanted:.10g} "
         f"({'one' if test.sides == 1 else 'two'}-sided test, alpha {test.alpha:g}; normal approximation)."
     )
     if min(test.sizes) * plan.respondents < _SOME_TENS:

@@ -35,6 +35,7 @@ class ForeignReport:
             "study_sha256": self.data.study.sha256,
             "software": made.software,
             "n": made.n,
+            "left_out": self.data.table.left_out,
             "versions": list(made.versions),
             "weights": self.data.study.weights,
             "strata_cut": made.strata_cut,

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
-from scipy.optimize import minimize_scalar
+from scipy.optimize import minimize, minimize_scalar
 from scipy.stats import binom, chi2
 
 from server.privacy.estimators import correct_inattention, estimate_extended_crosswise
@@ -159,6 +159,47 @@ def test_groups_that_prefer_an_answer_are_told_from_those_that_throw_coins() -> 
     assert (honest.share, honest.p_value > 0.9) == (pytest.approx(0.2, abs=1e-5), True)
 
 
+@pytest.mark.parametrize("answer", ["same", "different"])
+def test_who_says_one_answer_whatever_is_true_is_taken_out(answer: str) -> None:
+    """By maximum likelihood over the share and the sayers, written anew (Cruyff et al. 2024); a loss over a grid of
+    both finds nothing better.
+    """
+    p, counts = 0.2, np.array([[370, 630], [780, 220]])  # more say "different" than any share gives
+    turned = answer == "same"
+    # Of who says "same", the groups change places, and so do the answers.
+    found = estimate_extended_crosswise(counts[::-1, ::-1] if turned else counts, p)
+
+    def loss(share: float, sayers: float) -> float:
+        honest = share * p + (1 - share) * (1 - p)
+        same = (1 - sayers) * np.array([honest, 1 - honest])
+        return -float(np.sum(counts[:, 1] * np.log(same) + counts[:, 0] * np.log(1 - same)))
+
+    best = minimize(
+        lambda at: loss(*at), [0.2, 0.1], method="Nelder-Mead", options={"xatol": 1e-9, "fatol": 1e-12}
+    )
+    assert found.followers_share == pytest.approx(best.x[0], abs=1e-6)
+    assert abs(found.preference) == pytest.approx(best.x[1], abs=1e-6)
+    assert found.preference == pytest.approx(0.15 if turned else -0.15)
+    assert found.share - found.followers_share == pytest.approx(0.06, abs=0.01)  # the twin, drawn to 1/2
+
+
+@pytest.mark.parametrize(("share", "sayers"), [(0.1, 0.0), (0.1, 0.3)])
+def test_what_is_left_without_them_is_covered(share: float, sayers: float) -> None:
+    """Exactly, over all pairs of counts of 30 people in each group that are not too rare."""
+    p, n, held, naive, total = 0.2, 30, 0.0, 0.0, 0.0
+    honest = share * p + (1 - share) * (1 - p)
+    first, second = (binom.pmf(np.arange(n + 1), n, (1 - sayers) * each) for each in (honest, 1 - honest))
+    for one in np.flatnonzero(first > 1e-5):
+        for two in np.flatnonzero(second > 1e-5):
+            chance = first[one] * second[two]
+            found = estimate_extended_crosswise([[n - one, one], [n - two, two]], p)
+            total += chance
+            held += chance * (found.followers_interval[0] <= share <= found.followers_interval[1])
+            naive += chance * (found.interval[0] <= share <= found.interval[1])
+    assert held / total >= 0.93
+    assert naive / total < 0.8 or not sayers  # the twin
+
+
 def test_five_percent_of_honest_studies_are_suspected() -> None:
     """Exactly, over all pairs of counts that are not too rare."""
     p, n, total = 0.25, 60, 0.0
@@ -176,7 +217,8 @@ def test_five_percent_of_honest_studies_are_suspected() -> None:
         (estimate_extended_crosswise, ([[1, 2], [3, 4]], 1.0), "prevalence must be in the open interval"),
         (estimate_extended_crosswise, ([[1, 2], [0, 0]], 0.2), "must have a positive sum"),
         (estimate_extended_crosswise, ([1, 2], 0.2), r"counts must have shape \(2, 2\)"),
-        (correct_inattention, ([[1, 2], [3, 4]], 0.2, 0.0), "anchor_prevalence must be in the open interval"),
+        (correct_inattention, ([[1, 2], [3, 4]], 0.2, 1.1), r"anchor_prevalence must be in \[0, 1\]"),
+        (correct_inattention, ([[1, 2], [3, 4]], 0.2, 0.5), "anchor_prevalence must not be 1/2"),
         (correct_inattention, ([[1, 2], [3, 4]], 0.2, 0.2, 0.5), "anchor_share must not be 1/2"),
         (correct_inattention, ([[1, 2], [3, -4]], 0.2, 0.2), "must not be negative"),
         (correct_inattention, ([[1, 2, 3], [3, 4, 5]], 0.2, 0.2), "counts must have shape"),
@@ -200,7 +242,8 @@ def test_no_table_raises_and_what_is_untold_is_said_to_be(
     counts = np.reshape(cells, (2, 2))
     both = estimate_extended_crosswise(counts, chance)
     assert 0 <= both.p_value <= 1
-    for value in (both.share, both.standard_error, *both.interval, *both.preference_interval):
+    ends = (*both.interval, *both.preference_interval, *both.followers_interval)
+    for value in (both.share, both.standard_error, *ends):
         assert not math.isnan(value)
     found = correct_inattention(counts, chance, 1 - chance, known)
     low, high = found.interval

@@ -147,6 +147,18 @@ def test_rows_that_are_alike_make_nothing_certain() -> None:
     assert whole.standard_error == found.standard_error
 
 
+def test_rows_that_have_all_the_weight_and_are_alike_say_as_much_as_they_are() -> None:
+    """Twenty of forty; before, the other twenty made a design effect of 10^11 and an effective number of 0."""
+    uneven = np.repeat([1e-6, 1e6], 20)
+    found = estimate(np.repeat([1, 0], 20), SampleDesign(uneven))
+    assert found.effective_n == pytest.approx(20, rel=1e-6)
+    # Where reports vary, the effect is that of the weights, as before.
+    rng = np.random.default_rng(3)
+    weights, reports = rng.uniform(0.2, 5, 4_000), flip(rng, rng.integers(0, 2, 4_000))
+    kish = 4_000 * float(weights @ weights) / float(weights.sum()) ** 2
+    assert estimate(reports, SampleDesign(weights)).design_effect == pytest.approx(kish, rel=0.03)
+
+
 def test_rows_that_were_not_asked_count_for_nobody() -> None:
     reports = np.repeat([0, 1], [60, 40])
     weights = np.linspace(1, 2, 150)

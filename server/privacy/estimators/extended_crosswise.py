@@ -7,6 +7,8 @@ sensitive characteristic. *Metrika* 67, 251-263.
 Heck, D. W., Hoffmann, A. and Moshagen, M. (2018). Detecting nonadherence without loss in
 efficiency: a simple extension of the crosswise model. *Behavior Research Methods* 50,
 1895-1905.
+Cruyff, M. J. L. F., Sayed, K. H. A., Petróczi, A. and van der Heijden, P. G. M. (2024). The one-sayers
+model for the Extended Crosswise design. *JRSS A* 187, 882-899.
 """
 
 import math
@@ -17,7 +19,8 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import chdtrc, xlogy
 
 from server.privacy._checks import probability
-from server.privacy.designs import crosswise
+from server.privacy.designs import Design, crosswise
+from server.privacy.estimators.fieller_limits import divide_means, fieller_limits
 from server.privacy.estimators.group_arithmetic import checked_groups, groups_covariance
 from server.privacy.estimators.limits import combined_limits
 from server.privacy.estimators.share_estimates import estimate_shares
@@ -46,6 +49,14 @@ class ExtendedCrosswise:
     preference_error : float
         Infinite when a group has one report.
     preference_interval : tuple of float
+    followers_share : float
+        Of "yes" among those who say what is true, if all others say one answer: "different" where the preference is
+        below 0, else "same". Unclipped; NaN where nobody is left.
+    followers_error : float
+        By the delta method; infinite where a group has one report, or nobody is left.
+    followers_interval : tuple of float
+        Fieller's; without ends where the reports do not show that anybody is left. Where the interval of the preference
+        holds 0, it reaches as far as with either answer.
     g_squared : float
         Of one share for both groups; 1 degree of freedom.
     p_value : float
@@ -62,6 +73,9 @@ class ExtendedCrosswise:
     preference: float
     preference_error: float
     preference_interval: tuple[float, float]
+    followers_share: float
+    followers_error: float
+    followers_interval: tuple[float, float]
     g_squared: float
     p_value: float
     confidence: float
@@ -99,6 +113,10 @@ def estimate_extended_crosswise(
     of one group, and the likeliest share is that of it. The test is that of two equal
     shares, G^2 with 1 degree of freedom; asymptotic, as expected counts of 5 or more have it.
 
+    Where a share t says "different" whatever is true, "same" is 1 - t times as likely in both groups, whose chances
+    then add up to 1 - t: the share of all others follows from their quotient, which is the likeliest of the model of
+    one-sayers (Cruyff et al.) where that t is not negative. Of who says "same", all is turned round.
+
     People who answer like a coin draw the shares of both groups to 1/2 alike, so that no
     test of these reports can see them: `correct_inattention` needs another question.
 
@@ -107,6 +125,9 @@ def estimate_extended_crosswise(
     >>> found = estimate_extended_crosswise([[300, 700], [690, 310]], prevalence=0.2)
     >>> round(found.share, 4), round(found.g_squared, 3), round(found.p_value, 3)
     (0.175, 0.236, 0.627)
+    >>> found = estimate_extended_crosswise([[370, 630], [780, 220]], prevalence=0.2)  # 15 % say "different"
+    >>> round(found.preference, 3), round(found.share, 3), round(found.followers_share, 3)
+    (-0.15, 0.158, 0.098)
     """
     design = crosswise(probability("prevalence", prevalence, open_interval=True))
     first, second = checked_groups(counts, (design, design))
@@ -120,16 +141,40 @@ def estimate_extended_crosswise(
     gain = xlogy(alike, alike / n[:, None]) - xlogy(alike, [1 - pooled, pooled])
     g_squared = max(0.0, 2 * float(gain.sum()))
     low, high = both.intervals[1].tolist()
+    preference = float(same[0] / n[0] - same[1] / n[1])
+    limits = combined_limits(apart[0], same, n, confidence)
+    preferred = -1.0 if preference < 0 else 1.0  # "different", or "same"
+    followers, followers_error, *ends = _drop_preference(same, n, design, preferred, confidence)
+    if limits[0] <= 0 <= limits[1]:  # which one it is, if any, is not known
+        *_, low_end, high_end = _drop_preference(same, n, design, -preferred, confidence)
+        ends = [min(ends[0], low_end), max(ends[1], high_end)]
     return ExtendedCrosswise(
         n=(int(n[0]), int(n[1])),
         share=float(both.shares[1]),
         standard_error=float(both.standard_errors[1]),
         interval=(low, high),
         group_shares=np.array(alone),
-        preference=float(same[0] / n[0] - same[1] / n[1]),
+        preference=preference,
         preference_error=math.sqrt(groups_covariance(apart, same, n)[0, 0]),
-        preference_interval=combined_limits(apart[0], same, n, confidence),
+        preference_interval=limits,
+        followers_share=followers,
+        followers_error=followers_error,
+        followers_interval=(ends[0], ends[1]),
         g_squared=g_squared,
         p_value=float(chdtrc(1, g_squared)),
         confidence=confidence,
     )
+
+
+def _drop_preference(
+    same: NDArray[np.int64], n: NDArray[np.int64], design: Design, preferred: float, confidence: float
+) -> tuple[float, float, float, float]:
+    """The share of all but those who say one answer (1: "same", -1: "different"), its error and its interval."""
+    shares = same / n  # of the first group, and of the second turned round
+    factors = np.array([[0.5, 0.5], [-preferred, preferred]])
+    means = np.array([(shares.sum() - 1) / 2, 1 - preferred * (shares[0] - shares[1])])
+    spread = groups_covariance(factors, same, n)
+    ratio = 1 / float(design.matrix[1, 1] - design.matrix[0, 1])
+    value, error = divide_means(means, spread, ratio)
+    low, high = fieller_limits(means, spread, ratio, confidence)
+    return 0.5 + value, error, 0.5 + low, 0.5 + high

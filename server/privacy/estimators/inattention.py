@@ -16,8 +16,9 @@ from numpy.typing import ArrayLike, NDArray
 from server.privacy._checks import probability
 from server.privacy.designs import crosswise
 from server.privacy.estimators.compliance import lower_tail, upper_tail
+from server.privacy.estimators.fieller_limits import divide_means, fieller_limits
 from server.privacy.estimators.inverse import checked_tally
-from server.privacy.estimators.limits import normal_quantile, wilson_limits
+from server.privacy.estimators.limits import wilson_limits
 from server.privacy.estimators.share_estimates import estimate_shares
 
 
@@ -81,8 +82,10 @@ def correct_inattention(
     counts : array_like of int, shape (2, 2)
         Respondents by their report to the sensitive question (rows) and to the anchor question
         (columns), both ordered ("different", "same").
-    prevalence, anchor_prevalence : float
-        Of the innocuous items of both, in (0, 1) and not 1/2.
+    prevalence : float
+        Of the innocuous item of the sensitive question, in (0, 1) and not 1/2.
+    anchor_prevalence : float
+        Of that of the anchor question, in [0, 1] and not 1/2: 0 or 1 where of each person both answers are known.
     anchor_share : float
         Of "yes" to the anchor question, known, in [0, 1] and not 1/2: as a rule 0.
     confidence : float
@@ -117,23 +120,25 @@ def correct_inattention(
     (0.1054, 0.7729, 0.195)
     """
     item = crosswise(probability("prevalence", prevalence, open_interval=True))
-    anchor = crosswise(probability("anchor_prevalence", anchor_prevalence, open_interval=True))
+    beside = probability("anchor_prevalence", anchor_prevalence)
+    if beside == 0.5:
+        raise ValueError("anchor_prevalence must not be 1/2, where attending shows in no report")
     known = probability("anchor_share", anchor_share)
     if known == 0.5:
         raise ValueError("anchor_share must not be 1/2, where attending shows in no report")
-    table = checked_tally(counts, (item, anchor), "counts")
+    table = checked_tally(counts, (item, item), "counts")
     confidence = probability("confidence", confidence, open_interval=True)
     n, same = int(table.sum()), int(table[:, 1].sum())
     means = np.array([table[1].sum(), same]) / n - 0.5
     covariance = _covariance(table, n)
-    item_slope, anchor_slope = (float(design.matrix[1, 1] - design.matrix[0, 1]) for design in (item, anchor))
-    full = anchor_slope * (known - 0.5)
+    item_slope = float(item.matrix[1, 1] - item.matrix[0, 1])
+    full = (2 * beside - 1) * (known - 0.5)
     ratio = full / item_slope  # the share less 1/2 is this times the quotient of the means
     as_one = estimate_shares(table.sum(axis=1), item, confidence)
     uncorrected_low, uncorrected_high = as_one.intervals[1].tolist()
     attentive_limits = sorted((limit - 0.5) / full for limit in wilson_limits(same, n, confidence))
-    share, error = _divide(means, covariance, ratio)
-    low, high = _fieller_limits(means, covariance, ratio, confidence)
+    share, error = divide_means(means, covariance, ratio)
+    low, high = fieller_limits(means, covariance, ratio, confidence)
     tail = lower_tail if full > 0 else upper_tail
     return AttentiveShare(
         n=n,
@@ -158,31 +163,3 @@ def _covariance(table: NDArray[np.int64], n: int) -> NDArray[np.float64]:
     row, column = table[1].sum() / n, table[:, 1].sum() / n
     both = table[1, 1] / n - row * column
     return np.array([[row * (1 - row), both], [both, column * (1 - column)]]) / (n - 1)
-
-
-def _divide(means: NDArray[np.float64], covariance: NDArray[np.float64], ratio: float) -> tuple[float, float]:
-    """The share less 1/2, and its standard error."""
-    above, below = means.tolist()
-    if below == 0:
-        return math.nan, math.inf
-    if not np.isfinite(covariance).all():
-        return ratio * above / below, math.inf
-    slopes = np.array([1.0, -above / below]) * ratio / below
-    return ratio * above / below, math.sqrt(max(0.0, float(slopes @ covariance @ slopes)))
-
-
-def _fieller_limits(
-    means: NDArray[np.float64], covariance: NDArray[np.float64], ratio: float, confidence: float
-) -> tuple[float, float]:
-    """Of the share less 1/2: where (ratio * first - share * second) is near 0."""
-    if not np.isfinite(covariance).all():
-        return -math.inf, math.inf
-    z = normal_quantile(confidence)
-    scale = np.array([ratio, 1.0])
-    (first, mixed), (_, second) = (
-        np.outer(means * scale, means * scale) - z * z * covariance * np.outer(scale, scale)
-    ).tolist()
-    if second <= 0:
-        return -math.inf, math.inf
-    half = math.sqrt(max(0.0, mixed * mixed - second * first))
-    return (mixed - half) / second, (mixed + half) / second

@@ -129,6 +129,8 @@ def _estimate(
     rows = asked.sum(axis=0)
     with np.errstate(invalid="ignore", divide="ignore"):
         evenly = (weights @ rest**2) * (weights @ asked) / people**2 / rows
+        # What coins add to rows that count the same, by Kish's design effect: alike reports tell nothing of chance.
+        evenly = np.maximum(evenly, floor * (weights @ asked) ** 2 / (weights**2 @ asked) / rows)
     return RatioEstimates(values, covariance, evenly, _count_freedom(sample, asked), rows)
 
 

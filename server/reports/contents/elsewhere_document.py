@@ -28,6 +28,14 @@ def build_elsewhere_document(data: ForeignData, explained: ExplainedAnswer | Non
         "nothing here shows that it was done so."
     )
     blocks = [make_paragraph(origin)]
+    if data.table.left_out:
+        missing = _(
+            "Left out, because something in them is missing: %(num)s of %(total)s rows. Results are about the others; "
+            "people who leave out an answer may differ from them.",
+            num=words.integer(data.table.left_out),
+            total=words.integer(report.n + data.table.left_out),
+        )
+        blocks.append(Paragraph(Text(missing), notice=True))
     if data.sample is not None and data.asked:
         even = EVEN_ROWS_BUT_MODELS if data.models else EVEN_ROWS
         blocks.append(Paragraph(Text(_(even)), notice=True))

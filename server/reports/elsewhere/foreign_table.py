@@ -9,7 +9,7 @@ from typing import IO
 import numpy as np
 from numpy.typing import NDArray
 
-from server.inputs import N_, refuse
+from server.inputs import N_, refuse, shorten_value
 from server.inputs.csv_rows import (
     PART,
     Told,
@@ -20,7 +20,16 @@ from server.inputs.csv_rows import (
     report_no_progress,
 )
 from server.reports.csv_cells import neutralise_text
-from server.reports.elsewhere.study_columns import ABSENT, DateCells, NameCells, NumberCells, TextCells
+from server.reports.elsewhere.missing_cells import find_left_out
+from server.reports.elsewhere.study_columns import (
+    ABSENT,
+    DateCells,
+    NameCells,
+    NumberCells,
+    TextCells,
+    mark_missing,
+    number_names,
+)
 from server.reports.elsewhere.study_file import StudyFile
 from server.reports.stratum_estimates import NO_STRATUM, WITHHELD_STRATUM
 from server.study.definitions import Definition
@@ -40,10 +49,12 @@ class ForeignTable:
     `reports` are by column; `covariates` by name, as numbers or as the places of texts, which are in `weeks` where they
     follow from days; `clusters` and `drawn_from`
     (strata of the sample) are numbered, the latter in the order of `names_drawn_from`. `models` are the values that
-    each model reads, by role: NaN where the row is left out of it.
+    each model reads, by role: NaN where the row is left out of it; theirs are all rows, of which `left_out` miss a cell
+    of another column and are nowhere else.
     """
 
     rows: int
+    left_out: int
     version: NDArray[np.int64]
     place: NDArray[np.int64]
     reports: Mapping[str, NDArray[np.uint8]]
@@ -80,9 +91,11 @@ def read_foreign_table(file: IO[bytes], study: StudyFile, told: Told = report_no
         for column in (study.sampling.clusters, study.sampling.strata):
             if column is not None:
                 readers.setdefault(column, NameCells())
+    for cells in readers.values():
+        mark_missing(cells, study.missing)
     modelled = [
         {
-            role: (own.header, own.make_reader(comma=separator != ","))
+            role: (own.header, own.make_reader(study.missing, comma=separator != ","))
             for role, own in each.model.columns.items()
         }
         for each in study.models
@@ -96,8 +109,8 @@ def read_foreign_table(file: IO[bytes], study: StudyFile, told: Told = report_no
         for name, reader in readers.items():
             parts[name].append(code_cells(reader, [row[where[name]] for row in part], name, number))
         for own, kept in zip(modelled, read, strict=True):
-            for role, (name, cells) in own.items():
-                kept[role].append(code_cells(cells, [row[where[name]] for row in part], name, number))
+            for role, (name, optional) in own.items():
+                kept[role].append(code_cells(optional, [row[where[name]] for row in part], name, number))
         number += len(part)
         if number > MOST_ROWS + 1:
             raise refuse(413, "data", N_("must have at most %(limit)d rows; it has more"), limit=MOST_ROWS)
@@ -108,7 +121,18 @@ def read_foreign_table(file: IO[bytes], study: StudyFile, told: Told = report_no
         {role: own[role][1].find_values(np.concatenate(some)) for role, some in kept.items()}
         for own, kept in zip(modelled, read, strict=True)
     )
-    return _sort_columns(study, readers, codes, number - 1, values)
+    left = find_left_out(study, codes, number - 1)
+    if left.all():
+        template = N_(
+            "must have a row in which nothing is missing; each has one of %(limit)s in a column that is read"
+        )
+        raise refuse(
+            422, "data", template, limit=shorten_value(", ".join(text or '""' for text in study.missing))
+        )
+    whole = np.flatnonzero(~left)
+    if left.any():
+        codes = {name: column[whole] for name, column in codes.items()}
+    return _sort_columns(study, readers, codes, whole, int(left.sum()), values)
 
 
 _Cells = TextCells | NumberCells | NameCells | DateCells
@@ -152,7 +176,8 @@ def _sort_columns(
     study: StudyFile,
     readers: Mapping[str, _Cells],
     codes: Mapping[str, NDArray[np.int32]],
-    rows: int,
+    whole: NDArray[np.int64],
+    left_out: int,
     models: tuple[Mapping[str, NDArray[np.float64]], ...],
 ) -> ForeignTable:
     def values(name: str) -> NDArray[np.float64]:
@@ -163,7 +188,7 @@ def _sort_columns(
             return np.array([day.toordinal() for day in reader.days], dtype=np.float64)[codes[name]]
         return codes[name].astype(np.float64)
 
-    newest, sampling = next(iter(study.definitions)), study.sampling
+    newest, sampling, rows = next(iter(study.definitions)), study.sampling, len(whole)
     version = codes["version"].astype(np.int64) if len(study.definitions) > 1 else np.full(rows, newest)
     place = codes["stratum"].astype(np.int64) if study.nodes else np.zeros(rows, np.int64)
     for number, definition in study.definitions.items():
@@ -182,7 +207,7 @@ def _sort_columns(
                 )
                 code = int(codes[cells.header][row])
                 said = '""' if code == ABSENT else str(code)
-                raise refuse_cell(row + 2, cells.header, template, said, limit=number, low=most)
+                raise refuse_cell(int(whole[row]) + 2, cells.header, template, said, limit=number, low=most)
     known = {covariate.name: values(covariate.name) for covariate in study.covariates}
     weeks = {}
     for covariate in study.covariates:
@@ -193,10 +218,14 @@ def _sort_columns(
             found, places = np.unique((known[covariate.name] - 1) // _DAYS, return_inverse=True)
             known[covariate.name] = places.astype(np.float64)
             weeks[covariate.name] = tuple(_name_week(int(week) * _DAYS + 1) for week in found)
-    drawn_from, names = _number_strata(study, readers, codes)
+    drawn_from: NDArray[np.int64] | None = None
+    names: tuple[str, ...] = ()
+    if sampling is not None and sampling.strata is not None:
+        drawn_from, names = number_names(readers[sampling.strata], codes[sampling.strata])
     replicates = () if sampling is None or sampling.replicates is None else sampling.replicates.columns
     return ForeignTable(
         rows=rows,
+        left_out=left_out,
         version=version,
         place=place,
         reports={name: codes[cells.header].astype(np.uint8) for name, cells in study.cells.items()},
@@ -218,23 +247,3 @@ def _name_week(monday: int) -> str:
     """As an interval of ISO 8601; the last week that there is ends early."""
     sunday = min(monday + _DAYS - 1, date.max.toordinal())
     return "/".join(date.fromordinal(day).isoformat() for day in (monday, sunday))
-
-
-def _number_strata(
-    study: StudyFile,
-    readers: Mapping[str, _Cells],
-    codes: Mapping[str, NDArray[np.int32]],
-) -> tuple[NDArray[np.int64] | None, tuple[str, ...]]:
-    """The stratum of the sample that each row was drawn from, and how the table calls them."""
-    if study.sampling is None or study.sampling.strata is None:
-        return None, ()
-    column = study.sampling.strata
-    different, numbers = np.unique(codes[column], return_inverse=True)
-    reader = readers[column]
-    if isinstance(reader, DateCells):
-        called = {code: reader.days[code].isoformat() for code in different.tolist()}
-    elif isinstance(reader, NumberCells):
-        called = {code: f"{reader.numbers[code]:g}" for code in different.tolist()}
-    else:
-        called = {code: text for text, code in reversed(reader.items())}
-    return numbers.astype(np.int64), tuple(called[code] for code in different.tolist())

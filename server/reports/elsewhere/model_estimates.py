@@ -35,5 +35,5 @@ def estimate_models(
         groups = () if group is None else count_groups(group, rows["group"], f"models[{place}]")
         drawn = None if sample is None else DrawnRows(np.flatnonzero(there), sample, f"models[{place}]")
         finding = model.model.estimate(rows, f"models[{place}]", confidence, drawn)
-        found.append(FoundModel(model, used, table.rows - used, groups, finding))
+        found.append(FoundModel(model, used, table.rows + table.left_out - used, groups, finding))
     return tuple(found)

@@ -6,12 +6,17 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from server.inputs import N_, refuse, shorten_value
 from server.inputs.decimals import read_decimal
 from server.study.definitions import Definition, Question
 
 ABSENT = 256
 """The code of an empty cell, where the version of its row does not have the column."""
+LEFT_OUT = -2
+"""The code of a cell that leaves its row out: one that is missing, or a group that is not one of a model's."""
 _LONGEST_NAME = 200
 
 
@@ -50,6 +55,8 @@ class NumberCells(dict[str, int]):
         self._low, self._high, self._comma = low, high, comma
 
     def __missing__(self, text: str) -> int:
+        if text.strip() != text:
+            return self[text.strip()]
         read = read_decimal(text.replace(",", ".") if self._comma else text)
         number = None if read is None or not read.is_finite() or abs(read.adjusted()) > 30 else float(read)
         if number is None or not self._low <= number <= self._high:
@@ -99,6 +106,26 @@ class NameCells(dict[str, int]):
             return self[name]
         self[name] = len(self)
         return self[name]
+
+
+def mark_missing(cells: dict[str, int], missing: Iterable[str]) -> None:
+    """Let a reader of cells take these texts for missing; one that the column declares keeps its meaning there."""
+    for text in missing:
+        cells.setdefault(text, LEFT_OUT)
+
+
+def number_names(
+    reader: TextCells | NumberCells | NameCells | DateCells, codes: NDArray[np.int32]
+) -> tuple[NDArray[np.int64], tuple[str, ...]]:
+    """The number of each cell among the different ones of a column, and how the table calls these."""
+    different, numbers = np.unique(codes, return_inverse=True)
+    if isinstance(reader, DateCells):
+        called = {code: reader.days[code].isoformat() for code in different.tolist()}
+    elif isinstance(reader, NumberCells):
+        called = {code: f"{reader.numbers[code]:g}" for code in different.tolist()}
+    else:
+        called = {code: text for text, code in reversed(reader.items())}
+    return numbers.astype(np.int64), tuple(called[code] for code in different.tolist())
 
 
 def name_cells(

@@ -27,7 +27,7 @@ STUDY_LIMIT = 8 << 20
 class StudyFile:
     """What the columns hold. `definitions` are those of the versions by number, the newest first.
 
-    One without questions has `models` alone.
+    One without questions has `models` alone. A row with one of the texts `missing` is left out.
     """
 
     sha256: str
@@ -39,6 +39,7 @@ class StudyFile:
     weights: str | None
     sampling: Sampling | None
     models: tuple[StatedModel, ...]
+    missing: tuple[str, ...]
 
     @property
     def definition(self) -> Definition:
@@ -102,6 +103,7 @@ def parse_study(body: bytes) -> StudyFile:
         weights=weights,
         sampling=read_sampling(document.get("sampling"), covariates, nodes),
         models=read_models(document.get("models", ()), populations=ways["strata.population"]),
+        missing=tuple(text.strip() for text in document.get("missing", ())),
     )
     check_unique(study.headers, "columns")
     return study

@@ -42,7 +42,7 @@ _PREFERENCE = N_("Who says “same” whatever is true, less who says “differe
 _ONE_SHARE = N_("Test that both groups have one share")
 _DIFFER = N_(
     "Chance alone hardly explains how the groups differ: some may say “same”, or “different”, whatever is true. Do not "
-    "trust the share."
+    "trust the share. If all of these say the same one, read the share without them."
 )
 _CORRECTED = N_(
     "The corrected share assumes of those who do not attend that they answer as a coin would, as many to both "
@@ -95,6 +95,13 @@ class TwoGroupCrosswise:
                 found.preference_error,
                 found.preference_interval,
                 low=-1.0,
+            ),
+            ModelEstimate(
+                "followers_share",
+                N_("Yes to the sensitive question, without who says one answer whatever is true"),
+                found.followers_share,
+                found.followers_error,
+                found.followers_interval,
             ),
         ]
         verdict = _DIFFER if found.p_value < UNLIKELY else _AGREE
@@ -200,6 +207,6 @@ EXTENDED_CROSSWISE = ModelKind(
         "It assumes that chance put people into the groups, that the harmless item has nothing to do with the trait, "
         "and that everybody attends."
     ),
-    "Heck, Hoffmann & Moshagen (2018)",
+    "Heck, Hoffmann & Moshagen (2018); Cruyff, Sayed, Petróczi & van der Heijden (2024)",
     _read,
 )

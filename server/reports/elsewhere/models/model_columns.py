@@ -1,6 +1,6 @@
 """The columns that models read: what a study file states of each, and the values of its cells."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -10,10 +10,14 @@ from numpy.typing import NDArray
 from server.inputs import N_, InputError, refuse, shorten_value
 from server.privacy.designs import Design
 from server.reports.elsewhere.foreign_designs import read_survey
-from server.reports.elsewhere.study_columns import NumberCells, TextCells, check_unique, find_code
-
-LEFT_OUT = -2
-"""The code of a cell that leaves its row out: an empty one, or a group that is not one of the model's."""
+from server.reports.elsewhere.study_columns import (
+    LEFT_OUT,
+    NumberCells,
+    TextCells,
+    check_unique,
+    find_code,
+    mark_missing,
+)
 
 
 @dataclass(frozen=True)
@@ -30,11 +34,11 @@ class ModelColumn:
         """Of a column of groups, how the table calls each, by its code."""
         return tuple(text for text, code in self.cells.items() if code != LEFT_OUT)
 
-    def make_reader(self, *, comma: bool) -> "OptionalCells":
-        """What reads its cells; numbers may have a decimal comma."""
-        if self.cells:
-            return OptionalCells(TextCells(self.cells))
-        return OptionalCells(NumberCells(self.low, self.high, comma=comma))
+    def make_reader(self, missing: Iterable[str], *, comma: bool) -> "OptionalCells":
+        """What reads its cells, some texts of which are missing ones; numbers may have a decimal comma."""
+        inner = TextCells(self.cells) if self.cells else NumberCells(self.low, self.high, comma=comma)
+        mark_missing(inner, missing)
+        return OptionalCells(inner)
 
 
 class OptionalCells(dict[str, int]):
