@@ -3,6 +3,9 @@
 import csv
 import io
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -71,6 +74,23 @@ def test_command_runs_in_a_process_of_its_own(url: str) -> None:
     assert json.loads(done.stdout)["survey"] == dump(url)["surveys"][0][1]
     refused = moneda(NOWHERE, "survey", "export", "any")
     assert (refused.returncode, refused.stdout, "Traceback" in refused.stderr) == (2, "", False)
+
+
+def test_whoever_reads_no_more_takes_nothing_back(url: str) -> None:
+    slug = _json(url, "survey", "import", "-", text=json.dumps(factories.definition()))["survey"]
+    reads, writes = os.pipe()
+    os.close(reads)
+    with os.fdopen(writes, "wb") as nobody:
+        done = subprocess.run(
+            [sys.executable, "-m", "server", "survey", "publish", slug],
+            env={**os.environ, "DATABASE_URL": url},
+            stdout=nobody,
+            stderr=subprocess.PIPE,
+            check=False,
+        )
+    assert (done.returncode, b"Traceback" in done.stderr) == (1, False)
+    # What is still a draft cannot be closed.
+    assert _json(url, "survey", "close", slug)["state"] == "closed"
 
 
 def test_export_is_imported_as_the_same_survey(url: str) -> None:

@@ -6,6 +6,7 @@ import sys
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import partial
 from pathlib import Path
 from typing import IO, Any
@@ -24,6 +25,8 @@ from server.web.database_start import open_database, open_existing
 JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
 SLUG = click.argument("slug")
 _THERE = "it is there already"
+_WAITING: ContextVar[list[str] | None] = ContextVar("waiting", default=None)
+# What is printed while a transaction is open, where one is.
 
 
 @contextmanager
@@ -110,16 +113,24 @@ def check_file_name(path: Path, option: str, instead: str = "") -> None:
 def database_session(config: Config | None = None, *, check: bool = False) -> Iterator[Session]:
     """A session on the migrated database; committed unless an error leaves it.
 
-    With `check`, every page of a SQLite file is looked at first.
+    What is printed meanwhile is written once that is done: nothing is said that does not hold, and whoever reads the
+    first line only (`| head -1`) takes nothing back. With `check`, every page of a SQLite file is looked at first.
     """
     url = (config or from_environment()).database_url
     engine = open_database(url, check=check, tell=partial(click.echo, err=True))
     try:
         with open_session(engine, writes=True) as session:
-            yield session
-            session.commit()
+            waiting: list[str] = []
+            before = _WAITING.set(waiting)
+            try:
+                yield session
+                session.commit()
+            finally:
+                _WAITING.reset(before)
     finally:
         engine.dispose()
+    for text in waiting:
+        click.echo(text)
 
 
 @contextmanager
@@ -171,9 +182,18 @@ def survey_json(survey: Survey) -> dict[str, Any]:
     }
 
 
+def print_text(text: str) -> None:
+    """Write a line to standard output, or keep it until what it tells of is committed."""
+    waiting = _WAITING.get()
+    if waiting is None:
+        click.echo(text)
+    else:
+        waiting.append(text)
+
+
 def print_document(document: Mapping[str, Any], as_json: bool) -> None:
     if as_json:
-        click.echo(json.dumps(document, ensure_ascii=False))
+        print_text(json.dumps(document, ensure_ascii=False))
     else:
         print_table(
             ["", ""], [[name, "-" if value is None else str(value)] for name, value in document.items()]
@@ -184,7 +204,7 @@ def print_table(header: list[str], rows: list[list[str]]) -> None:
     rows = [[make_plain(cell) for cell in row] for row in rows]
     widths = [max(len(row[column]) for row in [header, *rows]) for column in range(len(header))]
     for row in [header, *rows] if any(header) else rows:
-        click.echo("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
+        print_text("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
 
 
 def make_plain(cell: str) -> str:

@@ -5,7 +5,7 @@ from typing import IO
 
 import click
 
-from server.cli.common import SLUG, database_session, found_survey, survey_to_change
+from server.cli.common import SLUG, database_session, found_survey, print_text, survey_to_change
 from server.inputs import parse_json
 from server.people import change_log
 from server.people.change_log import Action
@@ -33,7 +33,7 @@ def study(slug: str, file: IO[bytes] | None) -> None:
             changed = study_sheets.save_study_sheet(session, found, sheet)
             if changed:
                 change_log.record(session, None, Action.STUDY_CHANGED, found, fields=", ".join(changed))
-        click.echo(json.dumps(sheet.as_json(), ensure_ascii=False, indent=2))
+        print_text(json.dumps(sheet.as_json(), ensure_ascii=False, indent=2))
 
 
 @click.command("study-file")
