@@ -271,7 +271,7 @@ def test_a_disk_that_fills_leaves_nothing(sqlite: NewDatabase, tmp_path: Path) -
         assert process.returncode == 2, said
         assert "Traceback" not in said
     assert not (tmp_path / "c").exists()
-    assert beside(new) <= {".spent", ".spent.lock", ".restoring.lock"}
+    assert beside(new) <= {".spent", ".spent.lock"}
     restore(new, tmp_path / "b")
 
 
