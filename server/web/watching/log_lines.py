@@ -66,7 +66,7 @@ def log_uncaught() -> None:
 
 
 class SaidSeldom(logging.Filter):
-    """Keeps back what every request and every job of a process says from the moment that another version overtook it."""
+    """Keeps back what every request and job of a process says from the moment that another version overtook it."""
 
     def __init__(self) -> None:
         super().__init__()
