@@ -5,6 +5,7 @@ import os
 import signal
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -17,6 +18,7 @@ import sqlalchemy as sa
 from server import __version__
 from server.archives.backups.containers import TablePart, Taker, pack_parts, read_parts
 from server.archives.backups.envelopes import Lock, Unlock, decrypt_file, encrypt_chunks
+from server.store.private_files import lock_beside, name_lock
 from tests.conftest import NewDatabase
 from tests.support import factories
 from tests.support.backups import (
@@ -271,8 +273,23 @@ def test_a_disk_that_fills_leaves_nothing(sqlite: NewDatabase, tmp_path: Path) -
         assert process.returncode == 2, said
         assert "Traceback" not in said
     assert not (tmp_path / "c").exists()
-    assert beside(new) <= {".spent", ".spent.lock", ".restoring.lock"}
+    assert beside(new) <= {".spent", ".spent.lock"}
     restore(new, tmp_path / "b")
+
+
+def test_who_waits_for_a_lock_that_is_removed_has_the_one_that_others_ask_for(tmp_path: Path) -> None:
+    """Else the next who comes would make a new one, and both would restore at once."""
+
+    def lock_too() -> bool:
+        with lock_beside(tmp_path / "new"):
+            return name_lock(tmp_path / "new").exists()
+
+    with ThreadPoolExecutor(1) as pool:
+        with lock_beside(tmp_path / "new"):
+            waiting = pool.submit(lock_too)
+            time.sleep(0.1)  # in which it begins to wait
+            name_lock(tmp_path / "new").unlink()
+        assert waiting.result()
 
 
 def test_a_backup_gets_its_name_once_it_is_whole(sqlite: NewDatabase, tmp_path: Path) -> None:

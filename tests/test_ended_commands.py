@@ -1,5 +1,6 @@
 """A command that is ended takes the processes with it that it has started, whoever ends it and however."""
 
+import os
 import signal
 import subprocess
 import sys
@@ -48,8 +49,9 @@ def wait_for(what: Callable[[], bool]) -> None:
         time.sleep(0.05)
 
 
-@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGKILL])
+@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGKILL, signal.SIGINT])
 def test_an_audit_that_is_ended_leaves_no_worker(sqlite: NewDatabase, how: signal.Signals) -> None:
+    """With Ctrl-C it does not wait for their trials either: here they are stopped, and would never end."""
     command = subprocess.Popen(
         [sys.executable, "-m", "server", "audit"],
         cwd=ROOT,
@@ -60,9 +62,14 @@ def test_an_audit_that_is_ended_leaves_no_worker(sqlite: NewDatabase, how: signa
     try:
         wait_for(lambda: bool(list_workers(command.pid)))
         everybody = list_children(command.pid)
+        if how == signal.SIGINT:
+            for worker in list_workers(command.pid):
+                os.kill(worker, signal.SIGSTOP)
         command.send_signal(how)
         command.wait(_PATIENCE)
         wait_for(lambda: not any(map(is_running, everybody)))
     finally:
+        for worker in list_children(command.pid):
+            os.kill(worker, signal.SIGCONT)
         command.kill()
         command.wait()

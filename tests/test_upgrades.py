@@ -13,6 +13,7 @@ from alembic.script import ScriptDirectory
 
 from server import __version__
 from server.store.engines import find_migrations, make_engine, migrate, migrate_within
+from server.store.failures import Failure
 from server.study.definitions import version_of
 from server.study.definitions.definition_reader import parse_definition
 from tests.conftest import NewDatabase
@@ -98,11 +99,12 @@ def _store(connection: sa.Connection, published: bytes) -> None:
 
 
 def test_a_server_that_a_newer_version_overtook_answers_503_and_stores_nothing(
-    new_database: NewDatabase, later: Path
+    new_database: NewDatabase, later: Path, tmp_path: Path
 ) -> None:
+    """It says so once, whatever else is asked of it."""
     url = new_database(True)
     survey = factories.publish(url)
-    with factories.serving(url) as served:
+    with (tmp_path / "log").open("w") as log, factories.serving(url, log) as served:
         assert factories.ask(served.url + survey.url, survey.response())[0] == 201
         assert factories.ask(f"{served.url}/s/{survey.slug}")[0] == 200
         upgrade(url, later)
@@ -112,6 +114,7 @@ def test_a_server_that_a_newer_version_overtook_answers_503_and_stores_nothing(
         status, headers, _ = factories.ask(served.url + survey.url, survey.response())
         assert (status, int(headers["Retry-After"]) > 0) == (503, True)
     assert factories.stored(url) == before
+    assert (tmp_path / "log").read_text().count(Failure.OUTDATED.value) == 1
     refused = factories.run(url, "serve", "--port", str(factories.free_port()))
     assert (refused.exit_code, "newer version of Moneda" in refused.stderr) == (2, True)
 

@@ -34,17 +34,35 @@ def keep_private(path: Path, *, make: bool) -> None:
 def lock_beside(path: Path) -> Iterator[None]:
     """Keep every other process and thread that asks for it from a file; one that comes meanwhile waits.
 
+    Only who holds the lock may remove the file that it is made of, `name_lock`.
+
     Raises
     ------
     OSError
         If no file can be made beside it.
     """
-    beside = os.open(path.with_name(f"{path.name}.lock"), os.O_RDWR | os.O_CREAT, MODE)
+    lock = name_lock(path)
+    while True:
+        beside = os.open(lock, os.O_RDWR | os.O_CREAT, MODE)
+        try:
+            fcntl.flock(beside, fcntl.LOCK_EX)
+            if _is_at(lock, beside):  # or whoever had it has removed it
+                yield
+                return
+        finally:
+            os.close(beside)  # and the lock with it, also if the process dies
+
+
+def name_lock(path: Path) -> Path:
+    """The file beside another one that whoever has the lock of that one holds."""
+    return path.with_name(f"{path.name}.lock")
+
+
+def _is_at(path: Path, opened: int) -> bool:
     try:
-        fcntl.flock(beside, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(beside)  # and the lock with it, also if the process dies
+        return os.path.samestat(os.fstat(opened), path.stat())
+    except FileNotFoundError:
+        return False
 
 
 @contextmanager

@@ -27,7 +27,7 @@ from server.collect.withdrawal_lists import Withdrawals
 from server.releases.spending_marks import doubt_all
 from server.store import own_tables
 from server.store.engines import find_migrations, make_engine, migrate_within, open_session
-from server.store.private_files import flush_folder, lock_beside
+from server.store.private_files import flush_folder, lock_beside, name_lock
 
 _RESERVE = 32 * 1024 * 1024
 """Bytes that must stay free on the disk."""
@@ -175,7 +175,7 @@ def _new_file(path: Path, contents: Contents) -> Iterator[Session]:
             f"{path.parent} must have {needed / 2**20:,.0f} MB free for the database; it has {free / 2**20:,.0f} MB"
         )
     new = path.with_name(f"{path.name}.restoring")
-    with lock_beside(new):
+    with lock_beside(new), _removing(name_lock(new)):
         _check_no_file(path)  # another restoration may have ended by now
         _remove(new)
         engine = make_engine(sa.URL.create("sqlite", database=str(new)).render_as_string())
@@ -203,7 +203,15 @@ def _new_file(path: Path, contents: Contents) -> Iterator[Session]:
         finally:
             engine.dispose()
             _remove(new)
-    new.with_name(f"{new.name}.lock").unlink(missing_ok=True)
+
+
+@contextmanager
+def _removing(path: Path) -> Iterator[None]:
+    """Remove a file at the end, also where that is an error."""
+    try:
+        yield
+    finally:
+        path.unlink(missing_ok=True)
 
 
 def _remove(new: Path) -> None:

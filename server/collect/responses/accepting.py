@@ -164,15 +164,18 @@ class _Arrivals:
                 check_standing(door.standing)
                 check_content(door.link, submission)
                 # Without a good code or ticket nothing is stored where they are asked for, nor elsewhere with one.
-                if door.link.works and submission.invitation is None and submission.ticket is None:
+                brings_any = submission.invitation is not None or submission.ticket is not None
+                if door.link.works and not brings_any:
                     check_work(submission.work, slug, submission.id, self.now)
-                sent = door.survey_id, submission.invitation
-                code = codes.get(sent)
-                takes_code = door.link.invited and door.link.ticket_key is None
-                response_codes.check(code, submission.invitation, takes_code, door.stratum_id)
-                tickets.check(submission.ticket, door.link.ticket_key)
-                ticket = tickets.key_of(door.survey_id, submission.ticket)
-                tickets.check_new(ticket, spent)
+                code = ticket = None
+                if brings_any or door.link.invited:  # as a rule nothing is asked for, and nothing comes
+                    sent = door.survey_id, submission.invitation
+                    code = codes.get(sent)
+                    takes_code = door.link.invited and door.link.ticket_key is None
+                    response_codes.check(code, submission.invitation, takes_code, door.stratum_id)
+                    tickets.check(submission.ticket, door.link.ticket_key)
+                    ticket = tickets.key_of(door.survey_id, submission.ticket)
+                    tickets.check_new(ticket, spent)
                 _take_room(left, door.survey_id)
             except InputError as error:
                 outcomes.append(error)

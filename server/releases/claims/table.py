@@ -34,8 +34,16 @@ def judge_all(workers: int | None = None, begin: Callable[[], None] | None = Non
     # Fresh processes: a forked copy of a process with threads may hang. Noise is dealt in them, not here.
     context = multiprocessing.get_context("spawn")
     number = workers or min(4, os.cpu_count() or 1)
+    others = multiprocessing.active_children()
     with ProcessPoolExecutor(number, mp_context=context, initializer=begin) as pool:
-        yield from pool.map(_judge, range(len(cases())))
+        try:
+            yield from pool.map(_judge, range(len(cases())))
+        except BaseException:
+            # With Ctrl-C too: nobody waits for trials that nobody will look at.
+            for process in multiprocessing.active_children():
+                if process not in others:
+                    process.kill()
+            raise
 
 
 def _judge(index: int) -> Verdict:

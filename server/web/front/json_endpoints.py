@@ -165,9 +165,10 @@ def check_source(config: Config, headers: Mapping[bytes, bytes]) -> None:
     InputError
         403 or 415.
     """
-    site, origin, host = [_text(headers, name) for name in (b"sec-fetch-site", b"origin", b"host")]
-    if is_from_elsewhere(config, site, origin, host):
-        raise refuse(403, "request", _ELSEWHERE)
+    if headers.get(b"sec-fetch-site") != b"same-origin":  # as browsers say it of our pages
+        site, origin, host = [_text(headers, name) for name in (b"sec-fetch-site", b"origin", b"host")]
+        if is_from_elsewhere(config, site, origin, host):
+            raise refuse(403, "request", _ELSEWHERE)
     if headers.get(b"content-type") == _JSON:  # as pages send it
         return
     kind = (_text(headers, b"content-type") or "").partition(";")[0].strip()

@@ -33,7 +33,7 @@ MINUTES: Final = 10
 
 def find_sender(scope: Scope, headers: Mapping[bytes, bytes], proxies: Sequence[Network]) -> str:
     """The address that a request comes from, by the word of proxies that are trusted."""
-    named = headers.get(b"x-forwarded-for", b"").decode("latin-1").split(",")
+    named = headers.get(b"x-forwarded-for", b"").decode("latin-1").split(",") if proxies else ()
     return find_client((scope.get("client") or ("",))[0], named, proxies)
 
 

@@ -116,12 +116,12 @@ def declared_length(headers: Mapping[bytes, bytes]) -> int | None:
     Raises
     ------
     RefusedError
-        411, if it says neither; 400, if what it says is no length.
+        411, if it says neither, or that the chunks have to be decoded further; 400, if what it says is no length.
     """
-    if b"transfer-encoding" in headers:
+    if headers.get(b"transfer-encoding", b"").strip().lower() == b"chunked":
         return None
     stated = headers.get(b"content-length")
-    if stated is None:
+    if stated is None or b"transfer-encoding" in headers:
         raise RefusedError(
             411, Problem("Content-Length", N_("is required: the length of what is sent, in bytes"), {})
         )

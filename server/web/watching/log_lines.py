@@ -10,16 +10,19 @@ import logging
 import sys
 import threading
 from pathlib import Path
-from time import gmtime, strftime
+from time import gmtime, monotonic, strftime
 from typing import Any, Final
 
 from server.config import Config
-from server.store.failures import describe_failure
+from server.store.failures import Failure, describe_failure
 
 _OWN: Final = "server"
 _SERVER: Final = "_granian"
 """What is written under just this name is about processes: which was started, which has ended."""
 _FORMATTER: Final = f"{__name__}.LogLines"
+_FILTER: Final = f"{__name__}.SaidSeldom"
+SELDOM: Final = 1800.0
+"""Seconds before it is said again that another version has upgraded the database."""
 
 
 def configure_log(config: Config) -> dict[str, Any]:
@@ -32,8 +35,14 @@ def configure_log(config: Config) -> dict[str, Any]:
         "version": 1,
         "disable_existing_loggers": False,
         "formatters": {"lines": {"()": _FORMATTER, "as_json": config.log_format == "json"}},
+        "filters": {"seldom": {"()": _FILTER}},
         "handlers": {
-            "lines": {"class": "logging.StreamHandler", "formatter": "lines", "stream": "ext://sys.stderr"}
+            "lines": {
+                "class": "logging.StreamHandler",
+                "formatter": "lines",
+                "filters": ["seldom"],
+                "stream": "ext://sys.stderr",
+            }
         },
         "root": {"handlers": ["lines"], "level": "WARNING"},
         "loggers": {
@@ -54,6 +63,24 @@ def log_uncaught() -> None:
 
     threading.excepthook = describe_uncaught
     sys.unraisablehook = describe_uncaught
+
+
+class SaidSeldom(logging.Filter):
+    """Keeps back what every request and job of a process says from the moment that another version overtook it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._again = 0.0
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Whether the line is written."""
+        if Failure.OUTDATED.value not in record.getMessage():
+            return True
+        now = monotonic()
+        if now < self._again:
+            return False
+        self._again = now + SELDOM
+        return True
 
 
 class LogLines(logging.Formatter):
