@@ -77,7 +77,10 @@ class PenalisedRows:
         fewer = (np.asfortranarray(each[some]) for each in (data.known, data.outcome, data.others))
         known, outcome, others = fewer
         return replace(
-            self, data=replace(data, counts=counts, known=known, outcome=outcome, others=others, parts=())
+            self,
+            data=replace(
+                data, counts=counts, known=known, outcome=outcome, others=others, parts=(), written_out=True
+            ),
         )
 
 

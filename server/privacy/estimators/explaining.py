@@ -86,9 +86,15 @@ def explain(
         clusters or rows were drawn.
     """
     probability("confidence", confidence, open_interval=True)
-    refuse_too_many(data, sample)
     # Column by column: each is multiplied by numbers of rows many times, and read from one end to the other.
-    data = replace(data, known=np.asfortranarray(data.known), outcome=np.asfortranarray(data.outcome))
+    # Of rows that were drawn unevenly, what each tells of all coefficients is judged, where it can be written out.
+    data = replace(
+        data,
+        known=np.asfortranarray(data.known),
+        outcome=np.asfortranarray(data.outcome),
+        written_out=data.written_out or sample is not None,
+    )
+    refuse_too_many(data)
     refuse_repeated(data)
     plain = add_ridge(data)
     start = find_start(data)
@@ -143,7 +149,7 @@ class _Fit:
         return Explanation(
             n=float(self.data.counts.sum()),
             prior=False,
-            log_likelihood=top.value,
+            log_likelihood=top.value - (self.data.search.measured.state.prior if self.data.combined else 0.0),
             effects=effects,
             tests=tests,
             test=tests[0] if len(tests) == 1 else self._compare(top, spread, every),
@@ -168,7 +174,7 @@ class _Fit:
             predictor.scores[number] if predictor.scores else np.arange(self.data.levels, dtype=np.float64)
         )
         average, average_error = average_effect(
-            self.data, top.theta, spread.drawn, *predictor.pairs[number], scores
+            self.data, top.theta, spread, *predictor.pairs[number], scores
         )
         return ExplainedEffect(
             value / unit,
@@ -201,7 +207,7 @@ class _Fit:
     def _compare_steps(self, top: Height) -> LikelihoodRatioTest | None:
         """Where the reports alone have a maximum; with a prior too, the test is at that one."""
         if self.alone is not None:
-            top = self.alone.top
+            top = bend(add_ridge(self.data), self.alone.top)
             if not _is_finite(self.data, top):
                 return None
         return compare_slopes(self.data, top.theta, self.sample)
