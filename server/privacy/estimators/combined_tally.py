@@ -16,6 +16,8 @@ from scipy.sparse.csgraph import connected_components
 
 Floats = NDArray[np.float64]
 Places = NDArray[np.intp]
+_TOGETHER = 1 << 18
+"""Known values times reports of the outcome times combinations in one sheet: with more none is faster."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,7 +85,12 @@ def make_tally(counts: Floats, known: Floats, outcome: Floats, parts: Sequence[F
         table = np.zeros(tuple(len(found) for found, _ in used))
         np.add.at(table, tuple(back for _, back in used), counts[own])
         places, said, left_rows, right_rows = (found for found, _ in used)
-        sheets.append(Sheet(places, outcome[reports[said]], firsts[left_rows], seconds[right_rows], table))
+        chances = outcome[reports[said]], firsts[left_rows], seconds[right_rows]
+        step = max(_TOGETHER // (len(said) * firsts.shape[1] * seconds.shape[1]), 1)
+        sheets += [
+            Sheet(places[first : first + step], *chances, table[first : first + step])
+            for first in range(0, len(places), step)
+        ]
     masses = np.bincount(place, weights=counts).astype(np.float64)
     return CombinedTally(known[values], masses, tuple(sheets))
 
