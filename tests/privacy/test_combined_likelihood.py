@@ -269,7 +269,7 @@ def test_who_waits_is_asked_before_every_product() -> None:
 
 @pytest.mark.scaled
 def test_intervals_of_many_combinations_hold_the_true_slope() -> None:
-    """Of 4,000 people and 128 combinations; a coverage of 0.94 is refuted with a false alarm of 1e-6.
+    """Of 4,000 people and 128 combinations, and that of 0; a coverage of 0.94 is refuted with a false alarm of 1e-6.
 
     The twin, a third of a standard error, is caught.
     """
@@ -277,8 +277,9 @@ def test_intervals_of_many_combinations_hold_the_true_slope() -> None:
     effects = []
     for seed in range(studies):
         data = draw_answers(4000, 7, 0.4, 100 + seed)
-        effects.append(explain(data, list_predictors(data)[:1]).effects[0][0])
-    covered = sum(effect.interval[0] <= 1 <= effect.interval[1] for effect in effects)
-    assert stats.binomtest(covered, studies, 0.94, alternative="less").pvalue > 1e-6
-    twin = sum(abs(effect.coefficient - 1) <= effect.standard_error / 3 for effect in effects)
-    assert stats.binomtest(twin, studies, 0.94, alternative="less").pvalue < 1e-6
+        (first,), (second,) = explain(data, list_predictors(data)[:2]).effects
+        effects += [(1.0, first), (0.0, second)]
+    covered = sum(effect.interval[0] <= truth <= effect.interval[1] for truth, effect in effects)
+    assert stats.binomtest(covered, 2 * studies, 0.94, alternative="less").pvalue > 1e-6
+    twin = sum(abs(effect.coefficient - truth) <= effect.standard_error / 3 for truth, effect in effects)
+    assert stats.binomtest(twin, 2 * studies, 0.94, alternative="less").pvalue < 1e-6
