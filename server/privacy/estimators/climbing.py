@@ -30,7 +30,7 @@ _MANY, _ONE_OF = 20_000, 16
 
 @dataclass(frozen=True, eq=False)
 class CombinedObjective:
-    """The likelihood where there are too many combinations of answers to be written out: it is climbed as a whole."""
+    """The likelihood where the chances of combinations of answers follow the slopes: it is climbed as a whole."""
 
     search: CombinedSearch
     penalty: Penalty
@@ -156,7 +156,7 @@ def climb_far(
 ) -> Height:
     """As `climb`, from where the top may be far: of many rows first by a few of them.
 
-    It need not be as exact where it is far below `below`, if those few led there or there are many combinations.
+    It need not be as exact where it is far below `below`, if those few led there or chances follow the slopes.
     """
     if isinstance(objective, CombinedObjective):
         return climb(objective, start, free, below)

@@ -1,7 +1,7 @@
-"""The likelihood where predictors have many combinations of answers, whose chances follow the slopes.
+"""The likelihood where predictors have combinations of answers, whose chances follow the slopes.
 
-For more combinations than a matrix of second derivatives could be made of. The logarithms of their chances move with
-the slopes, by Newton steps whose equations conjugate gradients solve, from products of that matrix with vectors alone:
+No matrix of second derivatives is made, however many they are. The logarithms of their chances move with the slopes, by
+Newton steps whose equations conjugate gradients solve, from products of that matrix with vectors alone:
 each is a look forward, from answers to reports, and one back (`combined_tally`). So that no chance is 0, a prior is
 added that tells as much as one person who gave each combination equally often.
 

@@ -132,7 +132,7 @@ class LatentData:
 
     @cached_property
     def search(self) -> CombinedSearch:
-        """The way to the top where there are too many combinations; it remembers where it was."""
+        """The way to the top where chances of combinations follow the slopes; it remembers where it was."""
         tally = make_tally(self.counts, self.known, self.outcome, self.parts or (self.others,))
         return CombinedSearch(CombinedModel(tally, self.dummies, self.levels, self.model, self.on_step))
 
