@@ -43,9 +43,9 @@ class Sheet:
 
     def see(self, masses: Floats) -> Floats:
         """What is reported where answers have these masses, shape (H, R, K) -> (H, R, U, V)."""
-        (h, r, _), (one, other) = masses.shape, (self.first.shape[1], self.second.shape[1])
-        halved = (masses.reshape(-1, other) @ self.second.T).reshape(h, r, one, -1)
-        return np.asarray(self.first @ halved if one > 1 else self.first[:, 0, None] * halved)
+        (h, r, _), (left, right) = masses.shape, (self.first.shape[1], self.second.shape[1])
+        halved = (masses.reshape(-1, right) @ self.second.T).reshape(h, r, left, -1)
+        return np.asarray(self.first @ halved if left > 1 else self.first[:, 0, None] * halved)
 
     def look_back(self, weights: Floats) -> Floats:
         """The sum over reports of their weight times their chance under each combination: (H, R, U, V) -> (H, R, K)."""
@@ -57,9 +57,9 @@ class Sheet:
 
 
 def _look_back(weights: Floats, first: Floats, second: Floats) -> Floats:
-    h, r, one, other = weights.shape
-    halved = (weights.reshape(-1, other) @ second).reshape(h, r, one, -1)
-    return np.asarray(first.T @ halved if one > 1 else first[0, :, None] * halved).reshape(h, r, -1)
+    h, r, left, right = weights.shape
+    halved = (weights.reshape(-1, right) @ second).reshape(h, r, left, -1)
+    return np.asarray(first.T @ halved if left > 1 else first[0, :, None] * halved).reshape(h, r, -1)
 
 
 @dataclass(frozen=True, eq=False)

@@ -28,7 +28,7 @@ from server.privacy.estimators.sampled_rows import RowSample
 
 
 @dataclass(frozen=True, eq=False)
-class _Steps:
+class _FreeSteps:
     """Where each step has slopes of its own: the gradient, its curvature, and scores of rows, when asked for."""
 
     gradient: Floats
@@ -64,14 +64,14 @@ def compare_slopes(data: LatentData, theta: Floats, sample: RowSample | None) ->
     return LikelihoodRatioTest(row * found.statistic, row, found.p_value)
 
 
-def _write_steps(data: LatentData, theta: Floats) -> _Steps:
+def _write_steps(data: LatentData, theta: Floats) -> _FreeSteps:
     parts = [evaluate_open(data, theta, block, scores=False) for block in blocks(len(data.counts))]
     gradient = np.sum([part.gradient for part in parts], axis=0)
     information = np.sum([part.information for part in parts], axis=0)
-    return _Steps(gradient, information, lambda: list_scores(data, theta))
+    return _FreeSteps(gradient, information, lambda: list_scores(data, theta))
 
 
-def _combine_steps(data: LatentData, theta: Floats) -> _Steps:
+def _combine_steps(data: LatentData, theta: Floats) -> _FreeSteps:
     """The same where the chances of combinations follow the slopes."""
     nothing = np.zeros_like(theta)
     held = np.zeros(len(theta), dtype=np.bool_)
@@ -79,4 +79,4 @@ def _combine_steps(data: LatentData, theta: Floats) -> _Steps:
     slopes = find_predictors(data.model, theta, data.levels, data.columns).ravel()
     state = CombinedState(replace(data.search.model, model="apart"), slopes, logits)
     curvature = CombinedCurvature(Summit(state, state.value, state.gradient), np.zeros_like(slopes))
-    return _Steps(state.gradient, curvature.information, lambda: list_efficient_scores(data, curvature))
+    return _FreeSteps(state.gradient, curvature.information, lambda: list_efficient_scores(data, curvature))
