@@ -14,12 +14,18 @@ from scipy.special import expit
 
 from server.privacy.designs import coin_flip
 from server.privacy.estimators.average_effects import EffectSetting
+from server.privacy.estimators.climbing import add_ridge, bend, climb
 from server.privacy.estimators.combined_likelihood import CombinedModel, CombinedState
+from server.privacy.estimators.combined_scores import list_efficient_scores
 from server.privacy.estimators.combined_tally import make_tally
 from server.privacy.estimators.explaining import Predictor, explain
 from server.privacy.estimators.explanation_limits import refuse_combinations
-from server.privacy.estimators.latent_likelihood import LatentData, evaluate_latent
+from server.privacy.estimators.latent_likelihood import LatentData, evaluate_latent, list_scores
 from server.privacy.estimators.outcome_levels import OutcomeModel
+from server.privacy.estimators.sample_designs import SampleDesign
+from server.privacy.estimators.sampled_rows import RowSample
+from server.privacy.estimators.starting import find_start
+from tests.privacy.test_explaining_outcomes import ANSWER, KNOWN, latent
 from tests.support.scale import scaled
 
 Floats = NDArray[np.float64]
@@ -58,9 +64,8 @@ def draw_data(seed: int, levels: int, model: OutcomeModel, known: int) -> Latent
     marks = [(k, level) for k, size in enumerate(SIZES) for level in range(1, size)]
     dummies = np.array([[float(found[k] == level) for k, level in marks] for found in np.ndindex(*SIZES)])
     table = np.column_stack([np.ones(n), *(rng.integers(-1, 2, n) for _ in range(known))])
-    return LatentData(
-        rng.integers(1, 5, n).astype(float), table, outcome, others, dummies, model=model, parts=parts
-    )
+    counts = rng.integers(1, 5, n).astype(float)
+    return LatentData(counts, table, outcome, others, dummies, model=model, parts=parts, written_out=True)
 
 
 def compare(dense: LatentData, combined: LatentData, seed: int) -> tuple[float, float, float]:
@@ -104,14 +109,6 @@ def test_versions_whose_coins_are_mixed_up_are_caught() -> None:
     assert min(compare(data, replace(data, parts=(first, *data.parts[1:])), 51)) > 1e-4
 
 
-class Combined(LatentData):
-    """Rows whose combinations are not written out, few as they are."""
-
-    @property
-    def combined(self) -> bool:
-        return True
-
-
 def draw_answers(people: int, questions: int, gamma: float, seed: int, known: bool = False) -> LatentData:
     """Simulated: three in ten say yes to each question; the log odds of the outcome are 1 more with the first."""
     rng, coin = np.random.default_rng(seed), coin_flip(gamma)
@@ -149,10 +146,11 @@ def list_predictors(data: LatentData) -> list[Predictor]:
 def test_both_ways_explain_an_answer_alike(known: bool) -> None:
     """Estimates, errors, profile limits, average effects and tests, to a hundredth of a standard error."""
     data = draw_answers(3000, 3, 0.35, 3, known)
-    expected = explain(data, list_predictors(data))
+    expected = explain(replace(data, written_out=True), list_predictors(data))
     # One factor for all questions does as well as one for each.
     parts = () if known else data.parts
-    found = explain(Combined(**{**vars(data), "parts": parts}), list_predictors(data))
+    assert data.combined
+    found = explain(replace(data, parts=parts), list_predictors(data))
     assert not expected.prior
     assert not found.prior
     for (own,), (other,) in zip(found.effects, expected.effects, strict=True):
@@ -165,6 +163,76 @@ def test_both_ways_explain_an_answer_alike(known: bool) -> None:
         assert own.average_error == pytest.approx(other.average_error, rel=0.01)
     for own, other in zip((*found.tests, found.test), (*expected.tests, expected.test), strict=True):
         assert own.statistic == pytest.approx(other.statistic, abs=0.01, rel=0.01)
+
+
+class Combined(LatentData):
+    """Rows whose combinations are not written out, few as they are, and though they were drawn unevenly."""
+
+    @property
+    def combined(self) -> bool:  # type: ignore[override]
+        return True
+
+
+def draw_unevenly(data: LatentData, seed: int) -> tuple[LatentData, RowSample]:
+    """Rows with weights of 1 and 4, and what they count."""
+    rng, alike = np.random.default_rng(seed), np.repeat(np.arange(len(data.counts)), data.counts.astype(int))
+    sample = RowSample(np.arange(len(alike)), alike, SampleDesign(rng.choice([1.0, 4.0], len(alike))))
+    return replace(data, counts=sample.count_alike(sample.design.weights)), sample
+
+
+def test_both_ways_know_how_much_weighted_rows_vary() -> None:
+    """Errors of slopes and average effects, to a fiftieth: of 3,000 rows none tells much alone."""
+    data, sample = draw_unevenly(draw_answers(3000, 3, 0.35, 3, known=True), 8)
+    expected = explain(data, list_predictors(data), sample=sample)
+    found = explain(Combined(**vars(data)), list_predictors(data), sample=sample)
+    plain = explain(data, list_predictors(data))
+    for (own,), (other,), (even,) in zip(found.effects, expected.effects, plain.effects, strict=True):
+        assert other.standard_error > 1.1 * even.standard_error
+        assert own.standard_error == pytest.approx(other.standard_error, rel=0.02)
+        assert own.average_error == pytest.approx(other.average_error, rel=0.02)
+        assert own.interval == pytest.approx(other.interval, abs=0.05 * other.standard_error)
+
+
+def test_efficient_scores_are_what_chances_of_combinations_do_not_tell() -> None:
+    """By all coefficients written out and their curvature; the twin takes the chances of combinations for known."""
+    data, sample = draw_unevenly(draw_answers(6000, 3, 0.25, 3), 8)
+    likelihood = add_ridge(data)
+    bend(likelihood, climb(likelihood, find_start(data)))
+    curvature = data.search.measured
+    logits, size = curvature.state.logits, data.slopes
+    theta = np.concatenate([curvature.state.slopes, (logits - logits[0])[1:].ravel()])
+    written = replace(data, written_out=True)
+    scores, bends = list_scores(written, theta), evaluate_latent(written, theta).information
+    expected = scores[:, :size] - scores[:, size:] @ np.linalg.solve(bends[size:, size:], bends[size:, :size])
+    found = list_efficient_scores(data, curvature)
+    assert np.diag(sample.spread(found)) == pytest.approx(np.diag(sample.spread(expected)), rel=5e-3)
+    curvature.follow_units[:] = 0
+    twin = np.diag(sample.spread(list_efficient_scores(data, curvature)))
+    assert (twin > 1.02 * np.diag(sample.spread(expected))).all()
+
+
+def test_weighted_rows_may_have_more_combinations_than_are_written_out() -> None:
+    """Of 128, and 6,000 people: the same slope as from each row as often as it counts, and a larger error."""
+    data, sample = draw_unevenly(draw_answers(6000, 7, 0.4, 2), 9)
+    ((own,),) = explain(data, list_predictors(data)[:1], sample=sample).effects
+    ((even,),) = explain(data, list_predictors(data)[:1]).effects
+    assert own.coefficient == pytest.approx(even.coefficient, abs=1e-6)
+    assert 1.05 < own.standard_error / even.standard_error < 1.4  # the root of 1.36, as weights are 1 and 4
+    assert own.average_error > even.average_error
+    assert own.interval[0] < 1 < own.interval[1]
+
+
+def test_both_ways_test_whether_slopes_are_parallel() -> None:
+    """Of four levels, by a known predictor and by an answer."""
+    data = latent("cumulative")
+    predictors = [Predictor((1,), (KNOWN,)), Predictor((2,), (ANSWER,))]
+    expected, found = (
+        explain(replace(data, written_out=written), predictors).parallel for written in (True, False)
+    )
+    assert expected is not None
+    assert found is not None
+    assert found.statistic == pytest.approx(expected.statistic, rel=0.01)
+    assert found.degrees_of_freedom == expected.degrees_of_freedom
 
 
 def test_twelve_questions_explain_an_answer_and_thirteen_are_refused() -> None:
@@ -201,7 +269,7 @@ def test_who_waits_is_asked_before_every_product() -> None:
 
 @pytest.mark.scaled
 def test_intervals_of_many_combinations_hold_the_true_slope() -> None:
-    """Of 4,000 people and 128 combinations; a coverage of 0.94 is refuted with a false alarm of 1e-6.
+    """Of 4,000 people and 128 combinations, and that of 0; a coverage of 0.94 is refuted with a false alarm of 1e-6.
 
     The twin, a third of a standard error, is caught.
     """
@@ -209,8 +277,9 @@ def test_intervals_of_many_combinations_hold_the_true_slope() -> None:
     effects = []
     for seed in range(studies):
         data = draw_answers(4000, 7, 0.4, 100 + seed)
-        effects.append(explain(data, list_predictors(data)[:1]).effects[0][0])
-    covered = sum(effect.interval[0] <= 1 <= effect.interval[1] for effect in effects)
-    assert stats.binomtest(covered, studies, 0.94, alternative="less").pvalue > 1e-6
-    twin = sum(abs(effect.coefficient - 1) <= effect.standard_error / 3 for effect in effects)
-    assert stats.binomtest(twin, studies, 0.94, alternative="less").pvalue < 1e-6
+        (first,), (second,) = explain(data, list_predictors(data)[:2]).effects
+        effects += [(1.0, first), (0.0, second)]
+    covered = sum(effect.interval[0] <= truth <= effect.interval[1] for truth, effect in effects)
+    assert stats.binomtest(covered, 2 * studies, 0.94, alternative="less").pvalue > 1e-6
+    twin = sum(abs(effect.coefficient - truth) <= effect.standard_error / 3 for truth, effect in effects)
+    assert stats.binomtest(twin, 2 * studies, 0.94, alternative="less").pvalue < 1e-6

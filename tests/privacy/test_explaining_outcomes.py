@@ -6,6 +6,7 @@ wrong on purpose, that must fail the same test.
 """
 
 import math
+from dataclasses import replace
 from functools import cache
 from typing import Literal
 
@@ -153,7 +154,7 @@ def test_it_is_the_maximum_of_the_likelihood_of_one_person_after_the_other(model
 
 @pytest.mark.parametrize("model", ["cumulative", "multinomial"])
 def test_derivatives_are_those_of_the_value(model: Model) -> None:
-    data = latent(model)
+    data = replace(latent(model), written_out=True)
     theta = np.random.default_rng(1).normal(0, 0.4, data.parameters)
     here, step = evaluate_latent(data, theta), 1e-5
     for place in range(data.parameters):

@@ -6,6 +6,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from server.privacy.estimators.coefficient_spread import CoefficientSpread
+from server.privacy.estimators.combined_scores import list_answer_scores
 from server.privacy.estimators.latent_likelihood import (
     Floats,
     LatentData,
@@ -36,18 +38,18 @@ class EffectSetting:
 def average_effect(
     data: LatentData,
     theta: Floats,
-    covariance: Floats,
+    spread: CoefficientSpread,
     first: EffectSetting,
     second: EffectSetting,
     score: Floats,
 ) -> tuple[float, float]:
     """The mean score under the second setting minus that under the first, per unit moved, and its standard error."""
     if data.combined:
-        return _compare_combined(data, theta, covariance, first, second, score)
+        return _compare_combined(data, theta, spread, first, second, score)
     (low, low_slope), (high, high_slope) = (_mean_score(data, theta, each, score) for each in (first, second))
     width = second.numbers[0] - first.numbers[0] if second.moves else 1.0
     slope = (high_slope - low_slope) / width
-    return (high - low) / width, math.sqrt(max(float(slope @ covariance @ slope), 0.0))
+    return (high - low) / width, math.sqrt(max(float(slope @ spread.drawn @ slope), 0.0))
 
 
 def _mean_score(
@@ -77,7 +79,7 @@ def _mean_score(
 def _compare_combined(
     data: LatentData,
     theta: Floats,
-    covariance: Floats,
+    spread: CoefficientSpread,
     first: EffectSetting,
     second: EffectSetting,
     score: Floats,
@@ -88,9 +90,17 @@ def _compare_combined(
         _mean_combined(data, theta, each, score) for each in (first, second)
     )
     width = second.numbers[0] - first.numbers[0] if second.moves else 1.0
-    varied, followed = curvature.follow((high_answers - low_answers) / width)
+    answers = (high_answers - low_answers) / width
+    step, followed = curvature.follow(answers)
     slope = (high_pull - low_pull) / width + followed
-    return (high - low) / width, math.sqrt(max(float(slope @ covariance @ slope) + varied, 0.0))
+    by_slopes = float(slope @ spread.drawn @ slope)
+    if spread.spread is None or spread.scores is None:
+        return (high - low) / width, math.sqrt(max(by_slopes + float((answers * step).sum()), 0.0))
+    # What each row moves the effect by; as much is added as few rows or clusters add to what the slopes alone do.
+    own = spread.scores @ (spread.likely @ slope)
+    varied = spread.spread((own + list_answer_scores(data, curvature, step))[:, None])[0, 0]
+    plain = spread.spread(own[:, None])[0, 0]
+    return (high - low) / width, math.sqrt(max(float(varied) + by_slopes - float(plain), 0.0))
 
 
 def _mean_combined(

@@ -9,6 +9,7 @@ categorical and survival regressions. *Statistics in Medicine* 34, 3133-3143.
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,11 +23,14 @@ RIDGE = 1e-6
 _LONGEST_STEP = 4.0
 _MOST_STEPS = 100
 _NO_GAIN = 1e-14
+_FAR_BELOW, _CLEARLY = 0.02, 20.0
+_MANY, _ONE_OF = 20_000, 16
+"""Of so many rows, whatever begins far from the top is first taken near it by one in so many of them."""
 
 
 @dataclass(frozen=True, eq=False)
 class CombinedObjective:
-    """The likelihood where there are too many combinations of answers to be written out: it is climbed as a whole."""
+    """The likelihood where the chances of combinations of answers follow the slopes: it is climbed as a whole."""
 
     search: CombinedSearch
     penalty: Penalty
@@ -47,6 +51,37 @@ class CombinedObjective:
     def _describe(self, found: Summit) -> Height:
         size = found.gradient.size
         return Height(found.state.slopes, found.value, found.gradient, np.zeros((size, size)))
+
+
+@dataclass(frozen=True, eq=False)
+class PenalisedRows:
+    """The likelihood of rows, and a penalty of the coefficients."""
+
+    data: LatentData
+    penalty: Penalty
+
+    def __call__(self, theta: Floats) -> Height:
+        found, (value, gradient, bend) = evaluate_latent(self.data, theta), self.penalty(theta)
+        return Height(
+            theta, found.value + value, found.gradient + gradient, found.information + np.diag(bend)
+        )
+
+    @cached_property
+    def sketch(self) -> "PenalisedRows | None":
+        """Of one row in sixteen, where rows are many: its top is a few standard errors from theirs."""
+        data = self.data
+        if len(data.counts) < _MANY:
+            return None
+        some = slice(_ONE_OF // 2, None, _ONE_OF)
+        counts = data.counts[some] * (data.counts.sum() / data.counts[some].sum())
+        fewer = (np.asfortranarray(each[some]) for each in (data.known, data.outcome, data.others))
+        known, outcome, others = fewer
+        return replace(
+            self,
+            data=replace(
+                data, counts=counts, known=known, outcome=outcome, others=others, parts=(), written_out=True
+            ),
+        )
 
 
 Objective = Callable[[Floats], Height] | CombinedObjective
@@ -75,16 +110,7 @@ def add_prior(data: LatentData) -> Objective:
 
 
 def _add(data: LatentData, penalty: Penalty) -> Objective:
-    if data.combined:
-        return CombinedObjective(data.search, penalty)
-
-    def evaluate(theta: Floats) -> Height:
-        found, (value, gradient, bend) = evaluate_latent(data, theta), penalty(theta)
-        return Height(
-            theta, found.value + value, found.gradient + gradient, found.information + np.diag(bend)
-        )
-
-    return evaluate
+    return CombinedObjective(data.search, penalty) if data.combined else PenalisedRows(data, penalty)
 
 
 def climb(
@@ -92,10 +118,11 @@ def climb(
     start: Floats,
     free: NDArray[np.bool_] | None = None,
     below: float = -math.inf,
+    least: float = 0.0,
 ) -> Height:
     """A maximum, from `start`, over the coefficients that are `free` (all): steps upwards, whatever the curvature.
 
-    It need not be as exact where it is far below `below`, if there are many combinations.
+    The search ends where a step would gain `least`, or a fiftieth of what is missing to `below`.
     """
     moving = np.ones(start.size, dtype=np.bool_) if free is None else free
     if isinstance(objective, CombinedObjective):
@@ -106,7 +133,7 @@ def climb(
         along = vectors.T @ here.gradient[moving]
         strides = along / np.maximum(np.abs(values), 1e-8)
         gain = float(along @ strides)
-        if gain <= _NO_GAIN * (1 + abs(here.value)):
+        if gain <= max(_NO_GAIN * (1 + abs(here.value)), least, _FAR_BELOW * (below - here.value)):
             return here
         step = np.zeros(start.size)
         step[moving] = vectors @ strides
@@ -119,6 +146,24 @@ def climb(
             return here
         here = following
     return here
+
+
+def climb_far(
+    objective: Objective,
+    start: Floats,
+    free: NDArray[np.bool_] | None = None,
+    below: float = -math.inf,
+) -> Height:
+    """As `climb`, from where the top may be far: of many rows first by a few of them.
+
+    It need not be as exact where it is far below `below`, if those few led there or chances follow the slopes.
+    """
+    if isinstance(objective, CombinedObjective):
+        return climb(objective, start, free, below)
+    sketch = objective.sketch if isinstance(objective, PenalisedRows) else None
+    if sketch is None:
+        return climb(objective, start, free)
+    return climb(objective, climb(sketch, start, free).theta, free, below - _CLEARLY)
 
 
 def bend(objective: Objective, top: Height) -> Height:

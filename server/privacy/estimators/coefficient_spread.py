@@ -8,6 +8,7 @@ import numpy as np
 from scipy.special import chdtrc, fdtrc, stdtrit
 
 from server.privacy.estimators.climbing import Objective, climb
+from server.privacy.estimators.combined_scores import list_efficient_scores
 from server.privacy.estimators.latent_likelihood import (
     Floats,
     Height,
@@ -24,13 +25,16 @@ from server.privacy.estimators.sampled_rows import RowSample
 class CoefficientSpread:
     """`likely` is the covariance that the likelihood gives, `drawn` that of how rows were drawn: the same without it.
 
-    `freedom` are the degrees of freedom of the latter, of each coefficient; None where it is the former.
+    `freedom` are the degrees of freedom of the latter, of each coefficient; None where it is the former. `spread` is
+    the covariance of the weighted sum of scores of rows, and `scores` are those by the coefficients.
     """
 
     likely: Floats
     drawn: Floats
     freedom: Floats | None
     confidence: float
+    spread: Callable[[Floats], Floats] | None = None
+    scores: Floats | None = None
 
     def find_quantile(self, place: int) -> float:
         """Of an interval of a coefficient."""
@@ -89,7 +93,10 @@ def measure_spread(
         raise ValueError("clusters, or rows where there are none, must be more than one in some stratum")
     found = np.full(len(likely), float(freedom))
     factors = np.ones(len(likely))
-    scores = list_scores(data, top.theta) @ turn_to_model(data, top.theta)
+    if data.combined:
+        scores = list_efficient_scores(data, data.search.measured)
+    else:
+        scores = list_scores(data, top.theta) @ turn_to_model(data, top.theta)
     if sample.design.replicates is None:
         drawn = likely @ sample.spread(scores) @ likely
         for place in range(data.slopes):
@@ -105,4 +112,5 @@ def measure_spread(
     # Rows that happen to be alike make nothing certain.
     least = np.diag(likely) / np.maximum(np.diag(drawn), 1e-300)
     wider = np.sqrt(np.maximum(factors, least))
-    return CoefficientSpread(likely, drawn * np.outer(wider, wider), found, confidence)
+    drawn = drawn * np.outer(wider, wider)
+    return CoefficientSpread(likely, drawn, found, confidence, sample.spread, scores)

@@ -1,7 +1,7 @@
-"""The likelihood where predictors have many combinations of answers, whose chances follow the slopes.
+"""The likelihood where predictors have combinations of answers, whose chances follow the slopes.
 
-For more combinations than a matrix of second derivatives could be made of. The logarithms of their chances move with
-the slopes, by Newton steps whose equations conjugate gradients solve, from products of that matrix with vectors alone:
+No matrix of second derivatives is made, however many they are. The logarithms of their chances move with the slopes, by
+Newton steps whose equations conjugate gradients solve, from products of that matrix with vectors alone:
 each is a look forward, from answers to reports, and one back (`combined_tally`). So that no chance is 0, a prior is
 added that tells as much as one person who gave each combination equally often.
 
@@ -18,9 +18,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from server.privacy.estimators.combined_tally import CombinedTally, Sheet
+from server.privacy.estimators.combined_tally import CombinedTally, Places, Sheet
 from server.privacy.estimators.outcome_levels import (
-    LevelSlopes,
     OutcomeModel,
     add_curvature,
     find_jacobian,
@@ -51,10 +50,28 @@ class CombinedModel:
         """Of a linear predictor."""
         return int(self.tally.known.shape[1] + self.dummies.shape[1])
 
-    def list_columns(self, place: int) -> Floats:
-        """Of people with these known values, for each combination of answers, shape (K, columns)."""
-        own = np.broadcast_to(self.tally.known[place], (len(self.dummies), self.tally.known.shape[1]))
-        return np.concatenate([own, self.dummies], axis=1)
+    def predict(self, slopes: Floats, places: Places) -> Floats:
+        """Linear predictors by slopes of shape (M, columns): of people with these known values, shape (H, K, M)."""
+        known = self.tally.known[places]
+        width = known.shape[1]
+        return np.asarray((known @ slopes[:, :width].T)[:, None] + self.dummies @ slopes[:, width:].T)
+
+    def pull(self, weights: Floats, places: Places) -> Floats:
+        """The sum of columns by weights, shape (H, K) -> (columns,)."""
+        return np.concatenate(
+            [weights.sum(axis=1) @ self.tally.known[places], weights.sum(axis=0) @ self.dummies]
+        )
+
+    def pull_products(self, weights: Floats, places: Places) -> Floats:
+        """The sum of products of columns with each other by weights, shape (H, K) -> (columns, columns)."""
+        known, dummies = self.tally.known[places], self.dummies
+        width = known.shape[1]
+        found = np.empty((self.columns, self.columns))
+        found[:width, :width] = (known * weights.sum(axis=1)[:, None]).T @ known
+        found[:width, width:] = known.T @ weights @ dummies
+        found[width:, :width] = found[:width, width:].T
+        found[width:, width:] = (dummies * weights.sum(axis=0)[:, None]).T @ dummies
+        return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,16 +79,21 @@ class _SeenSheet:
     """A sheet at some slopes and chances."""
 
     sheet: Sheet
-    columns: Floats
-    slopes: LevelSlopes
+    seen: Floats
+    """The chance of each report of the outcome, shape (H, R, K), as are its slopes, over it."""
+    first: tuple[Floats, ...]
+    second: Callable[[int, int], Floats | None]
     curved: Floats
-    """Counts over squares of the chances of reports, shape (R, U, V)."""
+    """Counts over squares of the chances of reports, shape (H, R, U, V)."""
     expected: Floats
-    """People of each report of the outcome with each combination, given all reports, shape (R, K)."""
+    """People of each report of the outcome with each combination, given all reports, shape (H, R, K)."""
 
 
 class CombinedState:
-    """The log-likelihood at slopes and `logits`, shape (K, 1 + p), its gradient, and products with its curvature."""
+    """The log-likelihood at slopes and `logits`, shape (K, 1 + p), its gradient, and products with its curvature.
+
+    `prior` is the part of its `value` that the reports do not have.
+    """
 
     def __init__(self, model: CombinedModel, slopes: Floats, logits: Floats) -> None:
         model.on_step()
@@ -82,13 +104,14 @@ class CombinedState:
         logs = np.maximum(logs - np.log(np.exp(logs).sum(axis=0)), -600.0).T
         self.chances = np.exp(logs)
         self._prior = model.told * tally.masses / tally.masses.sum() / size
-        self.value = float(self._prior @ logs.sum(axis=1))
+        self.prior = self.value = float(self._prior @ logs.sum(axis=1))
         self._seen = [self._see(sheet) for sheet in tally.sheets]
         pulls = np.zeros((model.levels - 1, model.columns))
         expected = np.zeros((len(tally.known), size))
         for seen in self._seen:
-            expected[seen.sheet.place] += seen.expected.sum(axis=0)
-            pulls += [(seen.expected * first).sum(axis=0) @ seen.columns for first in seen.slopes.first]
+            places = seen.sheet.places
+            expected[places] += seen.expected.sum(axis=1)
+            pulls += [model.pull((seen.expected * first).sum(axis=1), places) for first in seen.first]
         people = self.chances * (tally.masses + self._prior * size)[:, None]
         self.towards = (expected + self._prior[:, None] - people).T @ tally.known
         self._left = people - expected
@@ -99,15 +122,23 @@ class CombinedState:
 
     def _see(self, sheet: Sheet) -> _SeenSheet:
         model = self.model
-        columns = model.list_columns(sheet.place)
-        predictors = columns @ find_predictors(model.model, self.slopes, model.levels, model.columns).T
-        every = np.broadcast_to(predictors, (len(sheet.outcome), *predictors.shape))
-        slopes = slope_levels(model.model, every, sheet.outcome)
-        masses = self.chances[sheet.place] * slopes.seen
+        slopes = find_predictors(model.model, self.slopes, model.levels, model.columns)
+        shape = (len(sheet.places), len(sheet.outcome), len(model.dummies))
+        every = np.repeat(model.predict(slopes, sheet.places), shape[1], axis=0)
+        found = slope_levels(model.model, every, np.tile(sheet.outcome, (shape[0], 1)))
+
+        def bend(number: int, other: int) -> Floats | None:
+            second = found.second(number, other)
+            return None if second is None else second.reshape(shape)
+
+        outcome = found.seen.reshape(shape)
+        masses = self.chances[sheet.places][:, None] * outcome
         reported = np.maximum(sheet.see(masses), 1e-300)
         ratios = sheet.counts / reported
         self.value += float((sheet.counts * np.log(reported)).sum())
-        return _SeenSheet(sheet, columns, slopes, ratios / reported, masses * sheet.look_back(ratios))
+        first = tuple(each.reshape(shape) for each in found.first)
+        expected = masses * sheet.look_back(ratios)
+        return _SeenSheet(sheet, outcome, first, bend, ratios / reported, expected)
 
     def multiply(self, slopes: Floats, logits: Floats, *, upwards: bool = True) -> tuple[Floats, Floats]:
         """Minus the second derivatives, times a step; `upwards` takes no curvature of a single chance for negative.
@@ -122,19 +153,19 @@ class CombinedState:
         by_logits = (np.maximum(self._left, self._prior[:, None]) if upwards else self._left) * centred
         by_slopes = np.zeros_like(steps)
         for seen in self._seen:
-            own, first = centred[seen.sheet.place], seen.slopes.first
-            moved = seen.columns @ steps.T
-            relative = sum(each * moved[:, m] for m, each in enumerate(first))
-            masses = self.chances[seen.sheet.place] * seen.slopes.seen
+            places = seen.sheet.places
+            own, moved = centred[places][:, None], model.predict(steps, places)[:, None]
+            relative = sum(each * moved[..., m] for m, each in enumerate(seen.first))
+            masses = self.chances[places][:, None] * seen.seen
             back = masses * seen.sheet.look_back(seen.curved * seen.sheet.see(masses * (own + relative)))
-            by_logits[seen.sheet.place] += (back - seen.expected * relative).sum(axis=0)
-            for m, slope in enumerate(first):
-                pull = (slope * (back - seen.expected * own)).sum(axis=0)
-                for other in range(len(first)):
-                    second = seen.slopes.second(m, other)
+            by_logits[places] += (back - seen.expected * relative).sum(axis=1)
+            for m, slope in enumerate(seen.first):
+                pull = slope * (back - seen.expected * own)
+                for other in range(len(seen.first)):
+                    second = seen.second(m, other)
                     if second is not None:
-                        pull -= (seen.expected * second).sum(axis=0) * moved[:, other]
-                by_slopes[m] += pull @ seen.columns
+                        pull -= seen.expected * second * moved[..., other]
+                by_slopes[m] += model.pull(pull.sum(axis=1), places)
         by_logits -= self.chances * by_logits.sum(axis=1, keepdims=True)
         return self._jacobian.T @ by_slopes.ravel() + self._gaps @ slopes, by_logits.T @ known
 
@@ -144,12 +175,13 @@ class CombinedState:
         alone = np.maximum(self._left, self._prior[:, None])
         bends = np.zeros((model.levels - 1, model.columns, model.levels - 1, model.columns))
         for seen in self._seen:
-            masses = self.chances[seen.sheet.place] * seen.slopes.seen
-            alone[seen.sheet.place] += (masses**2 * seen.sheet.look_back_squared(seen.curved)).sum(axis=0)
-            for m, slope in enumerate(seen.slopes.first):
-                for other, beside in enumerate(seen.slopes.first):
-                    weights = (seen.expected * slope * beside).sum(axis=0)
-                    bends[m, :, other] += (seen.columns * weights[:, None]).T @ seen.columns
+            places = seen.sheet.places
+            masses = self.chances[places][:, None] * seen.seen
+            alone[places] += (masses**2 * seen.sheet.look_back_squared(seen.curved)).sum(axis=1)
+            for m, slope in enumerate(seen.first):
+                for other, beside in enumerate(seen.first):
+                    weights = (seen.expected * slope * beside).sum(axis=1)
+                    bends[m, :, other] += model.pull_products(weights, places)
         width = bends.shape[0] * bends.shape[1]
         by_slopes = self._jacobian.T @ bends.reshape(width, width) @ self._jacobian
         return by_slopes, np.einsum("hk,hi,hj->kij", alone, known, known)

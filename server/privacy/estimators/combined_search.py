@@ -151,25 +151,28 @@ def conjugate(
 
 
 class CombinedCurvature:
-    """How the likelihood bends at a summit, where the chances of combinations follow the slopes."""
+    """How the likelihood bends at a summit, where the chances of combinations follow the slopes.
+
+    `follow_units` has what the logits move back by where each slope moves by one, shape (slopes, K, 1 + p).
+    """
 
     def __init__(self, summit: Summit, bend: Floats) -> None:
         self.state = summit.state
         self._blocks = np.linalg.inv(self.state.find_blocks()[1])
         size = summit.gradient.size
-        self._follow = np.zeros((size, *self.state.logits.shape))
+        self.follow_units = np.zeros((size, *self.state.logits.shape))
         self.information = np.diag(bend)
         none = np.zeros_like(self.state.logits)
         for place in range(size):
             unit = np.eye(size)[place]
             by_slopes, by_logits = self.state.multiply(unit, none)
-            self._follow[place] = follow = self.solve(by_logits)
+            self.follow_units[place] = follow = self.solve(by_logits)
             self.information[:, place] += by_slopes - self.state.multiply(np.zeros(size), follow)[0]
         self.information = (self.information + self.information.T) / 2
 
     def follow_slopes(self, slopes: Floats) -> Floats:
         """The logits that slopes nearby go with, most of the way."""
-        moved = np.tensordot(slopes - self.state.slopes, self._follow, axes=1)
+        moved = np.tensordot(slopes - self.state.slopes, self.follow_units, axes=1)
         return np.asarray(self.state.logits - np.clip(moved, -_LONGEST_LOGIT, _LONGEST_LOGIT))
 
     def solve(self, pull: Floats) -> Floats:
@@ -184,8 +187,7 @@ class CombinedCurvature:
 
         return conjugate(multiply, precede, pull.ravel(), _CLOSER).reshape(shape)
 
-    def follow(self, pull: Floats) -> tuple[float, Floats]:
-        """What chances of combinations add to a variance, by a gradient of theirs, and to the gradient of slopes."""
+    def follow(self, pull: Floats) -> tuple[Floats, Floats]:
+        """The logits' own step by a gradient of theirs, and what it adds to the gradient of slopes."""
         step = self.solve(pull)
-        moved = self.state.multiply(np.zeros(len(self.information)), step)[0]
-        return float((pull * step).sum()), -moved
+        return step, -self.state.multiply(np.zeros(len(self.information)), step)[0]

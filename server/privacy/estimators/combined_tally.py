@@ -16,41 +16,50 @@ from scipy.sparse.csgraph import connected_components
 
 Floats = NDArray[np.float64]
 Places = NDArray[np.intp]
+_TOGETHER = 1 << 18
+"""Known values times reports of the outcome times combinations in one sheet: with more none is faster."""
 
 
 @dataclass(frozen=True, eq=False)
 class Sheet:
-    """Rows of the same known values and the same coins.
+    """Rows of the same coins: a table of reports for each of the known values that they have.
 
     Attributes
     ----------
-    place : int
-        Which of the known values.
+    places : ndarray, shape (H,)
+        Which of the known values, each once.
     outcome : ndarray, shape (R, J)
         The chance of each report of the outcome under each true level.
     first, second : ndarray, shapes (U, K1) and (V, K2)
         The chance of each combination of reports of either half under each combination of answers.
-    counts : ndarray, shape (R, U, V)
+    counts : ndarray, shape (H, R, U, V)
     """
 
-    place: int
+    places: Places
     outcome: Floats
     first: Floats
     second: Floats
     counts: Floats
 
     def see(self, masses: Floats) -> Floats:
-        """What is reported where answers have these masses, shape (R, K) -> (R, U, V)."""
-        table = masses.reshape(len(masses), self.first.shape[1], self.second.shape[1])
-        return np.asarray(self.first @ table @ self.second.T)
+        """What is reported where answers have these masses, shape (H, R, K) -> (H, R, U, V)."""
+        (h, r, _), (left, right) = masses.shape, (self.first.shape[1], self.second.shape[1])
+        halved = (masses.reshape(-1, right) @ self.second.T).reshape(h, r, left, -1)
+        return np.asarray(self.first @ halved if left > 1 else self.first[:, 0, None] * halved)
 
     def look_back(self, weights: Floats) -> Floats:
-        """The sum over reports of their weight times their chance under each combination: shape (R, U, V) -> (R, K)."""
-        return np.asarray(self.first.T @ weights @ self.second).reshape(len(weights), -1)
+        """The sum over reports of their weight times their chance under each combination: (H, R, U, V) -> (H, R, K)."""
+        return _look_back(weights, self.first, self.second)
 
     def look_back_squared(self, weights: Floats) -> Floats:
         """The same with the squares of chances."""
-        return np.asarray((self.first**2).T @ weights @ self.second**2).reshape(len(weights), -1)
+        return _look_back(weights, self.first**2, self.second**2)
+
+
+def _look_back(weights: Floats, first: Floats, second: Floats) -> Floats:
+    h, r, left, right = weights.shape
+    halved = (weights.reshape(-1, right) @ second).reshape(h, r, left, -1)
+    return np.asarray(first.T @ halved if left > 1 else first[0, :, None] * halved).reshape(h, r, -1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,21 +75,22 @@ def make_tally(counts: Floats, known: Floats, outcome: Floats, parts: Sequence[F
     """Of rows; `parts` has the chance of a row's report of each question under each answer, shapes (n, Kk)."""
     half = _find_half([part.shape[1] for part in parts])
     n = len(counts)
-    values, place = _number_rows([known], n)
+    values, place = number_rows([known], n)
     sheets: list[Sheet] = []
-    reports, of_outcome = _number_rows([outcome], n)
-    (left, of_left), (right, of_right) = _number_rows(parts[:half], n), _number_rows(parts[half:], n)
-    firsts, seconds = _multiply(parts[:half], left), _multiply(parts[half:], right)
-    for number in range(len(values)):
-        rows = np.flatnonzero(place == number)
-        for own in _divide_by_coins(of_outcome, of_left, of_right, rows):
-            used = [np.unique(ids[own], return_inverse=True) for ids in (of_outcome, of_left, of_right)]
-            table = np.zeros(tuple(len(found) for found, _ in used))
-            np.add.at(table, tuple(back for _, back in used), counts[own])
-            said, left_rows, right_rows = (found for found, _ in used)
-            sheets.append(
-                Sheet(number, outcome[reports[said]], firsts[left_rows], seconds[right_rows], table)
-            )
+    reports, of_outcome = number_rows([outcome], n)
+    (left, of_left), (right, of_right) = number_rows(parts[:half], n), number_rows(parts[half:], n)
+    firsts, seconds = multiply_chances(parts[:half], left), multiply_chances(parts[half:], right)
+    for own in _divide_by_coins(of_outcome, of_left, of_right):
+        used = [np.unique(ids[own], return_inverse=True) for ids in (place, of_outcome, of_left, of_right)]
+        table = np.zeros(tuple(len(found) for found, _ in used))
+        np.add.at(table, tuple(back for _, back in used), counts[own])
+        places, said, left_rows, right_rows = (found for found, _ in used)
+        chances = outcome[reports[said]], firsts[left_rows], seconds[right_rows]
+        step = max(_TOGETHER // (len(said) * firsts.shape[1] * seconds.shape[1]), 1)
+        sheets += [
+            Sheet(places[first : first + step], *chances, table[first : first + step])
+            for first in range(0, len(places), step)
+        ]
     masses = np.bincount(place, weights=counts).astype(np.float64)
     return CombinedTally(known[values], masses, tuple(sheets))
 
@@ -92,7 +102,7 @@ def _find_half(sizes: Sequence[int]) -> int:
     )
 
 
-def _number_rows(parts: Sequence[Floats], rows: int) -> tuple[Places, Places]:
+def number_rows(parts: Sequence[Floats], rows: int) -> tuple[Places, Places]:
     """Where each different row stands first, and the number of each row among them."""
     keys = np.zeros(rows, dtype=np.int64)
     for part in parts:
@@ -103,7 +113,7 @@ def _number_rows(parts: Sequence[Floats], rows: int) -> tuple[Places, Places]:
     return first, back
 
 
-def _multiply(parts: Sequence[Floats], rows: Places) -> Floats:
+def multiply_chances(parts: Sequence[Floats], rows: Places) -> Floats:
     """Of every combination of answers, the last varying fastest."""
     found = np.ones((len(rows), 1))
     for part in parts:
@@ -111,14 +121,14 @@ def _multiply(parts: Sequence[Floats], rows: Places) -> Floats:
     return found
 
 
-def _divide_by_coins(outcome: Places, left: Places, right: Places, rows: Places) -> list[Places]:
+def _divide_by_coins(outcome: Places, left: Places, right: Places) -> list[Places]:
     """Rows apart that share no chances: of versions with other coins, whose reports together are nobody's."""
     starts = np.cumsum([0, outcome.max() + 1, left.max() + 1])
     ends = starts[-1] + right.max() + 1
-    of_left = left[rows] + starts[1]
-    tied = np.concatenate([outcome[rows], right[rows] + starts[2]]), np.concatenate([of_left, of_left])
+    of_left = left + starts[1]
+    tied = np.concatenate([outcome, right + starts[2]]), np.concatenate([of_left, of_left])
     _, group = connected_components(
-        coo_array((np.ones(2 * len(rows)), tied), shape=(ends, ends)), directed=False
+        coo_array((np.ones(2 * len(outcome)), tied), shape=(ends, ends)), directed=False
     )
     own = group[of_left]
-    return [rows[own == each] for each in np.unique(own)]
+    return [np.flatnonzero(own == each) for each in np.unique(own)]

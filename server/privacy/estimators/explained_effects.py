@@ -65,7 +65,7 @@ class Explanation:
     prior : bool
         Whether a weak prior was added, as the responses alone leave some coefficient without an end.
     log_likelihood : float
-        Of what was maximised, in nats.
+        Of what was maximised, in nats, but for what is said beforehand of the chances of other answers.
     effects : tuple of tuple of ExplainedEffect
         Of each predictor, one for each of its columns.
     tests : tuple of LikelihoodRatioTest

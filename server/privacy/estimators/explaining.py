@@ -25,14 +25,21 @@ from numpy.typing import NDArray
 
 from server.privacy._checks import probability
 from server.privacy.estimators.average_effects import EffectSetting, average_effect
-from server.privacy.estimators.climbing import Objective, add_prior, add_ridge, bend, climb
+from server.privacy.estimators.climbing import Objective, add_prior, add_ridge, bend, climb, climb_far
 from server.privacy.estimators.coefficient_spread import CoefficientSpread, measure_spread
 from server.privacy.estimators.explained_effects import ExplainedEffect, Explanation
 from server.privacy.estimators.explanation_limits import refuse_repeated, refuse_too_many
 from server.privacy.estimators.latent_likelihood import Floats, Height, LatentData, find_log_odds
 from server.privacy.estimators.open_profiles import OpenProfile
 from server.privacy.estimators.parallel_slopes import compare_slopes
-from server.privacy.estimators.profiles import HigherError, find_limit, is_higher, look_farthest
+from server.privacy.estimators.profiles import (
+    ENOUGH,
+    HigherError,
+    find_limit,
+    is_higher,
+    leave_out,
+    look_farthest,
+)
 from server.privacy.estimators.regression import LikelihoodRatioTest
 from server.privacy.estimators.sampled_rows import RowSample
 from server.privacy.estimators.starting import find_start
@@ -79,19 +86,25 @@ def explain(
         clusters or rows were drawn.
     """
     probability("confidence", confidence, open_interval=True)
-    refuse_too_many(data, sample)
     # Column by column: each is multiplied by numbers of rows many times, and read from one end to the other.
-    data = replace(data, known=np.asfortranarray(data.known), outcome=np.asfortranarray(data.outcome))
+    # Of rows that were drawn unevenly, what each tells of all coefficients is judged, where it can be written out.
+    data = replace(
+        data,
+        known=np.asfortranarray(data.known),
+        outcome=np.asfortranarray(data.outcome),
+        written_out=data.written_out or sample is not None,
+    )
+    refuse_too_many(data)
     refuse_repeated(data)
     plain = add_ridge(data)
     start = find_start(data)
-    top = bend(plain, climb(plain, start))
+    top = bend(plain, climb_far(plain, start))
     if _is_finite(data, top):
         with suppress(_NoEndError):
             found = _Fit(data, add_ridge, predictors, confidence, sample).explain(top)
             if all(math.isfinite(end) for own in found.effects for one in own for end in one.interval):
                 return found
-    weak = climb(add_prior(data), start)
+    weak = climb_far(add_prior(data), start)
     fit = _Fit(data, add_prior, predictors, confidence, sample, OpenProfile(plain, (top.theta, weak.theta)))
     return replace(fit.explain(weak), prior=True)
 
@@ -136,7 +149,7 @@ class _Fit:
         return Explanation(
             n=float(self.data.counts.sum()),
             prior=False,
-            log_likelihood=top.value,
+            log_likelihood=top.value - (self.data.search.measured.state.prior if self.data.combined else 0.0),
             effects=effects,
             tests=tests,
             test=tests[0] if len(tests) == 1 else self._compare(top, spread, every),
@@ -161,7 +174,7 @@ class _Fit:
             predictor.scores[number] if predictor.scores else np.arange(self.data.levels, dtype=np.float64)
         )
         average, average_error = average_effect(
-            self.data, top.theta, spread.drawn, *predictor.pairs[number], scores
+            self.data, top.theta, spread, *predictor.pairs[number], scores
         )
         return ExplainedEffect(
             value / unit,
@@ -194,7 +207,7 @@ class _Fit:
     def _compare_steps(self, top: Height) -> LikelihoodRatioTest | None:
         """Where the reports alone have a maximum; with a prior too, the test is at that one."""
         if self.alone is not None:
-            top = self.alone.top
+            top = bend(add_ridge(self.data), self.alone.top)
             if not _is_finite(self.data, top):
                 return None
         return compare_slopes(self.data, top.theta, self.sample)
@@ -203,7 +216,7 @@ class _Fit:
         """Against the model without these coefficients."""
         free: NDArray[np.bool_] = np.ones(top.theta.size, dtype=np.bool_)
         free[list(columns)] = False
-        without = climb(self.add(self.data), np.where(free, top.theta, 0.0), free)
+        without = climb(self.add(self.data), leave_out(top, free), free, least=ENOUGH)
         if is_higher(without, top):
             raise HigherError(without.theta)
         lost = max(2 * (top.value - without.value), 0.0)

@@ -2,15 +2,12 @@
 
 import numpy as np
 
-from server.privacy.estimators.latent_likelihood import MOST_TOGETHER, MOST_WRITTEN_OUT, LatentData
-from server.privacy.estimators.sampled_rows import RowSample
+from server.privacy.estimators.latent_likelihood import MOST_CELLS, LatentData
 
 MOST_COMBINATIONS = 4096
-"""Of the true answers to all predictors that were randomised; of rows that were drawn unevenly 64."""
+"""Of the true answers to all predictors that were randomised."""
 MOST_PARAMETERS = 80
-"""Of the outcome; of rows that were drawn unevenly, with those of combinations of answers."""
-MOST_CELLS = 1 << 17
-"""Combinations of answers, times those of known values."""
+"""Of the outcome; with those of combinations of answers where these are written out."""
 
 
 def refuse_combinations(count: int) -> None:
@@ -22,25 +19,17 @@ def refuse_combinations(count: int) -> None:
         )
 
 
-def refuse_too_many(data: LatentData, sample: RowSample | None) -> None:
+def refuse_too_many(data: LatentData) -> None:
     """Raise a ValueError where predictors have too many combinations of answers or of known values, or coefficients."""
     refuse_combinations(len(data.dummies))
     if data.parameters > MOST_PARAMETERS:
         raise ValueError(
             f"predictors must have at most {MOST_PARAMETERS} coefficients in all; they have {data.parameters}"
         )
-    if not data.combined:
-        return
-    if sample is not None:
-        raise ValueError(
-            f"predictors of weighted rows must have at most {MOST_WRITTEN_OUT} combinations of randomised answers, "
-            f"and {MOST_TOGETHER} coefficients with theirs; they have {len(data.dummies):,} combinations"
-        )
-    values = len(np.unique(data.known, axis=0))
-    if values * len(data.dummies) > MOST_CELLS:
+    if data.combined and data.values * len(data.dummies) > MOST_CELLS:
         raise ValueError(
             f"known predictors must have at most {MOST_CELLS // len(data.dummies):,} combinations of values beside "
-            f"{len(data.dummies):,} of randomised answers; they have {values:,}"
+            f"{len(data.dummies):,} of randomised answers; they have {data.values:,}"
         )
 
 

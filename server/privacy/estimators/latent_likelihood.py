@@ -27,7 +27,7 @@ from scipy.special import softmax
 
 from server.privacy.estimators.combined_likelihood import CombinedModel
 from server.privacy.estimators.combined_search import CombinedSearch
-from server.privacy.estimators.combined_tally import make_tally
+from server.privacy.estimators.combined_tally import make_tally, number_rows
 from server.privacy.estimators.outcome_levels import (
     OutcomeModel,
     add_curvature,
@@ -41,7 +41,11 @@ from server.privacy.estimators.two_level_likelihood import evaluate_two_levels
 
 Floats = NDArray[np.float64]
 MOST_WRITTEN_OUT, MOST_TOGETHER = 64, 80
-"""Combinations of answers, and coefficients in all, up to which every combination of every row is written out."""
+"""Combinations of answers, and coefficients in all, up to which every combination of every row can be written out."""
+MOST_CELLS = 1 << 17
+"""Combinations of answers times those of known values, where they are not."""
+_FEW_VALUES = 128
+"""Of known values, with which writing out takes longer, or neither takes half a second."""
 
 
 def do_nothing() -> None:
@@ -71,6 +75,8 @@ class LatentData:
         Whether the levels stand in an order.
     parts : tuple of ndarray, each of shape (n, Kk)
         The chance of each other report alone under each answer; their products are `others`.
+    written_out : bool
+        Whether every combination of every row is written out wherever it can be.
     """
 
     counts: Floats
@@ -81,6 +87,7 @@ class LatentData:
     on_step: Callable[[], None] = do_nothing
     model: OutcomeModel = "cumulative"
     parts: tuple[Floats, ...] = ()
+    written_out: bool = False
 
     @property
     def levels(self) -> int:
@@ -97,11 +104,24 @@ class LatentData:
         """Number of coefficients of the outcome, intercepts included; those of the answers z stand behind them."""
         return count_outcome_parameters(self.model, self.levels, self.columns)
 
-    @property
+    @cached_property
     def combined(self) -> bool:
-        """Whether there are too many combinations to be written out: they follow the slopes then."""
-        together = self.slopes + (len(self.dummies) - 1) * self.known.shape[1]
-        return len(self.dummies) > MOST_WRITTEN_OUT or together > MOST_TOGETHER
+        """Whether the chances of combinations follow the slopes, and none is written out for each row.
+
+        So it is where there are too many, and where that is less work: but of many known values beside few answers.
+        """
+        size = len(self.dummies)
+        if size == 1:
+            return False
+        together = self.slopes + (size - 1) * self.known.shape[1]
+        if size > MOST_WRITTEN_OUT or together > MOST_TOGETHER:
+            return True
+        return not self.written_out and self.values <= min(max(_FEW_VALUES, size**2), MOST_CELLS // size)
+
+    @cached_property
+    def values(self) -> int:
+        """How many combinations of known values there are."""
+        return len(number_rows([self.known], len(self.known))[0])
 
     @property
     def parameters(self) -> int:
@@ -112,7 +132,7 @@ class LatentData:
 
     @cached_property
     def search(self) -> CombinedSearch:
-        """The way to the top where there are too many combinations; it remembers where it was."""
+        """The way to the top where chances of combinations follow the slopes; it remembers where it was."""
         tally = make_tally(self.counts, self.known, self.outcome, self.parts or (self.others,))
         return CombinedSearch(CombinedModel(tally, self.dummies, self.levels, self.model, self.on_step))
 

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from server.privacy.estimators.climbing import Objective, climb
+from server.privacy.estimators.climbing import Objective, climb, climb_far
 from server.privacy.estimators.latent_likelihood import Floats, Height
 from server.privacy.estimators.profiles import HigherError, find_limit, is_higher, look_farthest
 
@@ -21,7 +21,7 @@ class OpenProfile:
 
     def __init__(self, objective: Objective, starts: Sequence[Floats]) -> None:
         self._objective = objective
-        self.top = max((climb(objective, start) for start in starts), key=lambda found: found.value)
+        self.top = max((climb_far(objective, start) for start in starts), key=lambda found: found.value)
 
     def is_open(self, near: Height, place: int, step: float, lost: float) -> bool:
         """Whether less than `lost` is lost at the farthest on the side of `step` of `near`, a maximum with a prior."""
@@ -43,7 +43,7 @@ class OpenProfile:
 
     def lose(self, near: Floats, free: NDArray[np.bool_]) -> float:
         """Twice the log-likelihood that is lost where only `free` coefficients move; `near` is where to begin."""
-        return self._measure(climb(self._objective, near, free))
+        return self._measure(climb_far(self._objective, near, free))
 
     def _measure(self, found: Height) -> float:
         for _ in range(_MOST_MAXIMA):

@@ -3,7 +3,7 @@
 There are M linear predictors of J = M + 1 levels. `cumulative`: the log odds of the m-th level or a higher one, all
 with the same slopes (proportional odds; McCullagh 1980), and with distances of intercepts that are above 0: exp(gap).
 `multinomial`: the log odds of the m-th level against the first, each with its own slopes. Of two levels both are the
-logistic model.
+logistic model. `apart` is as `cumulative`, with slopes of their own at each step: what the others are tested against.
 
 References
 ----------
@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from scipy.special import expit, softmax
 
 Floats = NDArray[np.float64]
-OutcomeModel = Literal["cumulative", "multinomial"]
+OutcomeModel = Literal["cumulative", "multinomial", "apart"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,7 +48,7 @@ def count_outcome_parameters(model: OutcomeModel, levels: int, columns: int) -> 
 
 def find_predictors(model: OutcomeModel, theta: Floats, levels: int, columns: int) -> Floats:
     """The coefficients of every linear predictor, shape (M, columns)."""
-    if model == "multinomial":
+    if model != "cumulative":
         return theta[: columns * (levels - 1)].reshape(levels - 1, columns)
     found = np.tile(theta[:columns], (levels - 1, 1))
     found[1:, 0] -= np.cumsum(np.exp(theta[columns : columns + levels - 2]))
@@ -57,7 +57,7 @@ def find_predictors(model: OutcomeModel, theta: Floats, levels: int, columns: in
 
 def find_jacobian(model: OutcomeModel, theta: Floats, levels: int, columns: int) -> Floats:
     """Derivatives of these coefficients, one predictor after the other, by those of the model."""
-    if model == "multinomial":
+    if model != "cumulative":
         return np.eye(columns * (levels - 1))
     found = np.zeros((levels - 1, columns, columns + levels - 2))
     found[:, np.arange(columns), np.arange(columns)] = 1
@@ -97,7 +97,7 @@ def share_sides(predictors: Floats) -> tuple[Floats, Floats]:
 
 def slope_of_score(model: OutcomeModel, predictors: Floats, score: Floats) -> Floats:
     """Derivatives of the mean of a score of levels by the linear predictors, shape (..., M)."""
-    if model == "cumulative":
+    if model != "multinomial":
         above, below = share_sides(predictors)
         return np.asarray(above * below * np.diff(score))
     chances = find_chances(model, predictors)
@@ -106,7 +106,7 @@ def slope_of_score(model: OutcomeModel, predictors: Floats, score: Floats) -> Fl
 
 def slope_levels(model: OutcomeModel, predictors: Floats, outcome: Floats) -> LevelSlopes:
     """Of linear predictors, shape (n, K, M), and the chances of the outcome's report under each level, shape (n, J)."""
-    if model == "cumulative":
+    if model != "multinomial":
         steps = np.diff(outcome, axis=1)[:, None, :]
         above, below = share_sides(predictors)
         if predictors.shape[2] == 1:  # as exact where a "yes" is all but certain

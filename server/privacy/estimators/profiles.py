@@ -4,14 +4,17 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
-from server.privacy.estimators.climbing import Objective, climb
+from server.privacy.estimators.climbing import Objective, climb, climb_far
 from server.privacy.estimators.latent_likelihood import Floats, Height
 
 FARTHEST = 25.0
 """How far from the estimate a limit is looked for: beyond it, a share differs from 0 or 1 by less than 1e-10."""
 _CLOSE = 1e-3
 """Of the root of twice the loss of log-likelihood: a limit is then right to three digits."""
+ENOUGH = 1e-6
+"""Twice what a step may leave to be gained: a limit moves by less than that is right to."""
 _STEEP = 10.0
 """An information from which on the curvature says where the others go."""
 _BETTER, _MOST_BETTER, _ROUNDED = 1e-6, 1e-3, 1e-10
@@ -37,12 +40,20 @@ class HigherError(Exception):
 
 def move_along(near: Height, place: int, at: float) -> Floats:
     """Where the others fit a coefficient that is `at`, by the curvature nearby: most of the way to where they do."""
-    start, others = near.theta.copy(), np.arange(near.theta.size) != place
-    curved = near.information[np.ix_(others, others)]
+    return _move_others(near, np.arange(near.theta.size) != place, at)
+
+
+def leave_out(near: Height, free: NDArray[np.bool_]) -> Floats:
+    """Where `free` coefficients fit the others being 0, likewise."""
+    return _move_others(near, free, 0.0)
+
+
+def _move_others(near: Height, free: NDArray[np.bool_], at: float) -> Floats:
+    start = np.where(free, near.theta, at)
+    curved = near.information[np.ix_(free, free)]
     if curved.size and float(np.linalg.eigvalsh(curved)[0]) > _STEEP:
-        towards = np.linalg.solve(curved, near.information[others, place])
-        start[others] -= towards * (at - near.theta[place])
-    start[place] = at
+        towards = near.information[np.ix_(free, ~free)] @ (at - near.theta[~free])
+        start[free] -= np.linalg.solve(curved, towards)
     return start
 
 
@@ -75,7 +86,9 @@ def look_farthest(objective: Objective, near: Height, place: int, step: float) -
     balanced = alone.copy()
     balanced[0] -= at
     starts = (alone, balanced)
-    return max((climb(objective, start, free, near.value) for start in starts), key=lambda found: found.value)
+    return max(
+        (climb_far(objective, start, free, near.value) for start in starts), key=lambda found: found.value
+    )
 
 
 def find_limit(
@@ -101,7 +114,7 @@ def find_limit(
 
     def look(at: float, near: Height, beside: Height | None = None) -> _Looked:
         start = move_along(near, place, at) if beside is None else join_points(near, beside, place, at)
-        found = climb(objective, start, free)
+        found = climb(objective, start, free, least=ENOUGH)
         if is_higher(found, top):
             raise HigherError(found.theta)
         return _Looked(at, math.sqrt(max(2 * (top.value - found.value), 0.0)), found)

@@ -3,9 +3,9 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from server.privacy.estimators.outcome_levels import share_sides
-
 Floats = NDArray[np.float64]
+_LARGEST = 700.0
+"""e to this is about the largest number."""
 
 
 def evaluate_two_levels(
@@ -15,10 +15,21 @@ def evaluate_two_levels(
 
     `outcome` has the chances of each row's report under no and under yes.
     """
-    above, below = share_sides(known @ slopes)
+    # Few numbers are made twice: of many rows most of the time goes into fetching them.
+    against = known @ slopes
+    np.negative(against, out=against)
+    np.exp(np.minimum(against, _LARGEST, out=against), out=against)
+    above = 1 / (1 + against)
+    below = np.multiply(against, above, out=against)
     if_no, if_yes = outcome[:, 0], outcome[:, 1]
-    seen = if_no * below + if_yes * above
-    first = (if_yes - if_no) * (above * below) / seen
-    pulls = counts * first
-    bends = pulls * (first - (below - above))
-    return float(counts @ np.log(seen)), pulls @ known, (known * bends[:, None]).T @ known
+    seen = if_no * below
+    seen += if_yes * above
+    first = if_yes - if_no
+    first *= above
+    first *= below
+    first /= seen
+    above -= below
+    bends = np.add(first, above, out=above)
+    first *= counts
+    bends *= first
+    return float(counts @ np.log(seen, out=seen)), first @ known, (known * bends[:, None]).T @ known

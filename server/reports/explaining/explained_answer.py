@@ -96,9 +96,7 @@ def explain_answer(
         weighted = _fit(rows, outcome, model, chosen, on_step, rows.weigh)
     except InputError:
         raise
-    except (
-        ValueError
-    ):  # with weights fewer predictors are taken; of strata that are withheld nothing may be left
+    except ValueError:  # of strata that are withheld nothing may be left
         return replace(plain, not_weighed=True)
     return plain if weighted.weighed is None else replace(weighted, unweighted=plain)
 
