@@ -227,7 +227,7 @@ def rewritten(page: Page, leaks: Sequence[Leak]) -> None:
 
 def await_files(page: Page) -> None:
     """Wait for what everybody loads after the first screen: what sends, and own coins where they are offered."""
-    if page.locator("#what-sends").count():
+    if page.locator("#later").count():
         page.wait_for_function(
             "(file) => performance.getEntriesByType('resource').some(({ name }) => name.endsWith(`/${file}`))",
             arg=find_file("delivery.js"),
