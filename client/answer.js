@@ -2,7 +2,7 @@
 // Answers and coins live in the closure of begin() only, and are dropped when Send is pressed.
 
 import { answersOf, checkKeys, kinds, loadSurvey, rowsOf, statedBy, way } from './design.js';
-import { askOne, copy, fetchPage, groupLabels, labelGroups, labelOf, languageOf, make, own, quote, show, toys, translate } from './page.js';
+import { askOne, copy, fetchScreens, groupLabels, labelGroups, labelOf, languageOf, make, own, quote, show, toys, translate } from './page.js';
 import { drawCoins, randomId, randomize } from './randomize.js';
 import { drop, recall, spentBefore, writeBody } from './submit.js';
 
@@ -57,7 +57,7 @@ function loadLater() {
 
 /** The texts of screens, of this version of the survey and this release. */
 async function addScreens() {
-  const screens = await fetchPage(page.screens);
+  const screens = await fetchScreens(page.screens);
   const { version, release } = screens?.querySelector('main')?.dataset ?? {};
   if (version !== page.version || !document.querySelector(`link[href="${release}"]`)) return false;
   document.body.append(...screens.querySelectorAll('template, .symbols'));

@@ -46,6 +46,12 @@ export function fetchPage(address, patience = 0) {
   });
 }
 
+/** The texts of screens after the first, from their own page: all of them, or null. */
+export async function fetchScreens(address, patience) {
+  const screens = await fetchPage(address, patience);
+  return screens?.getElementById('whole') ? screens : null;
+}
+
 /** Replace the screen. The heading takes the focus, so that it is read aloud. */
 export function show(part, { header = true, focus = true } = {}) {
   const head = document.querySelector('body > header');

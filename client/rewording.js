@@ -2,7 +2,7 @@
 // and the two requests that it takes are the same whatever they are.
 
 import { way } from './design.js';
-import { fetchPage } from './page.js';
+import { fetchPage, fetchScreens } from './page.js';
 
 const PATIENCE = 10000; // ms
 
@@ -10,7 +10,7 @@ const PATIENCE = 10000; // ms
 way.reword = async (address, isBegun, redraw) => {
   const page = await fetchPage(address, PATIENCE);
   const later = page?.querySelector('main')?.dataset.screens;
-  const screens = later && await fetchPage(later, PATIENCE);
+  const screens = later && await fetchScreens(later, PATIENCE);
   if (screens) page.body.append(...screens.querySelectorAll('template'));
   if (!isBegun()) return; // sent meanwhile: the last screens stay in the language they are in
   if (page && fits(page)) {

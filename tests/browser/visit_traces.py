@@ -164,9 +164,9 @@ def traces(page: Page, wire: Wire) -> Traces:
 
 
 def order_files(requests: list[Traces]) -> list[Traces]:
-    """Files and questions that a page names are asked for side by side, in any order; all else keeps its place."""
+    """Files, questions and later screens are asked for side by side, in any order; all else keeps its place."""
     found: list[Traces] = []
-    named = re.compile(r"/client/|/survey\.json$")
+    named = re.compile(r"/client/|/survey\.json$|/screens\?lang=")
     for asked_for, run in itertools.groupby(requests, key=lambda it: bool(named.search(it.get("url", "")))):
         found += sorted(run, key=lambda it, asked_for=asked_for: str(it["url"]) if asked_for else "")
     return found
