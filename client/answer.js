@@ -265,7 +265,7 @@ function begin({ title, introduction, language, translations, questions: entries
     clearTimeout(noticed);
     status.replaceChildren();
     start.removeAttribute('aria-disabled');
-    if (id && answers && start.isConnected) start.click();
+    if (id && answers && !screen) document.querySelector('main .primary').click(); // Back and Forward draw another
   }
 
   function showEntry(entry) {

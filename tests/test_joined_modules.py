@@ -61,7 +61,8 @@ def test_a_page_names_every_file_that_runs_with_its_fingerprint(asked: tuple[boo
     kinds = {"options.js", "labels.js", "numbers.js", "field.js", "ticks.js", "check", "show_if"}
     parts = PageParts(frozenset(names | (kinds if whole else set())), 1, 1, "en")
     made = read_assets().contents
-    for modules in (parts.modules, parts.explaining_modules, parts.late_modules):
+    # A page for a tablet has no other beside it.
+    for modules in (parts.modules, *([] if tablet else [parts.explaining_modules, parts.late_modules])):
         files = {*list_files(modules)}
         imported = {
             found for name in files for found in re.findall(r"from '\./(\w+\.js)'", made[name].decode())

@@ -178,7 +178,6 @@ def test_what_comes_later_comes_whole_or_nobody_is_asked(
         assert {*sent} == {"GET"}, file
         page.get_by_role("button", name="Start").click()
         expect(page.locator("main progress"), file).to_be_visible()
-        page.context.close()
 
 
 def test_where_what_sends_never_comes_whoever_declined_has_and_others_may_change_the_language(

@@ -197,13 +197,13 @@ def forget_responses(database_url: str) -> None:
 
 
 def without_integrity(page: Page, slug: str) -> None:
-    """Serve the survey's page without its hashes, as a server that was taken over could."""
+    """Serve the survey's page, and its later screens, without their hashes, as a server that was taken over could."""
 
     def stripped(route: Route) -> None:
         answer = route.fetch()
         route.fulfill(response=answer, body=re.sub(r' integrity="[^"]*"', "", answer.text()))
 
-    page.route(f"**/s/{slug}", stripped)
+    page.route(re.compile(rf"/s/{slug}(/screens\?.*)?$"), stripped)
 
 
 def rewritten(page: Page, leaks: Sequence[Leak]) -> None:
