@@ -77,7 +77,9 @@ def test_who_asks_is_on_every_page_whatever_its_state(
     assert save(signed_in, survey.slug, draw("PNG")).status_code == 303
     logo = logo_of(database_url)
     address = f"{link_of(survey)}/logo/{hashlib.sha256(logo).hexdigest()}.png"
-    pages = {path: client.get(link_of(survey) + path) for path in ("", "/screens", "/how", "/receipt", "/tablet")}
+    pages = {
+        path: client.get(link_of(survey) + path) for path in ("", "/screens", "/how", "/receipt", "/tablet")
+    }
     factories.settle(database_url, survey.slug, paused=True)
     pages["paused"] = client.get(link_of(survey))
     factories.settle(database_url, survey.slug, paused=False)
