@@ -1,17 +1,20 @@
 // The way through a survey: introduction, one entry a screen, delivery.
 // Answers and coins live in the closure of begin() only, and are dropped when Send is pressed.
 
-import { answersOf, kinds, loadSurvey, rowsOf, statedBy, way } from './design.js';
-import { askOne, copy, groupLabels, labelGroups, labelOf, languageOf, make, own, quote, show, toys, translate } from './page.js';
+import { answersOf, checkKeys, kinds, loadSurvey, rowsOf, statedBy, way } from './design.js';
+import { askOne, copy, fetchScreens, groupLabels, labelGroups, labelOf, languageOf, make, own, quote, show, toys, translate } from './page.js';
 import { drawCoins, randomId, randomize } from './randomize.js';
 import { drop, recall, spentBefore, writeBody } from './submit.js';
 
 const page = document.querySelector('main').dataset;
 const preview = 'preview' in page;
 // By the texts that the page holds for a script, what it must have brought: without it answers would go another way than is said.
-const BRINGS = { invitation: 'admit', ticketed: 'buy', completion: 'takeCompletionKey', consent: 'agree', age: 'agree', 'tablet-hand-over': 'handOver' };
+const BRINGS = { invitation: 'admit', ticketed: 'holdsTicket', consent: 'agree', age: 'agree', 'tablet-hand-over': 'handOver' };
+const BRINGS_LATER = { sending: 'review', uninvited: 'lookAt', ticketed: 'buy', completion: 'takeCompletionKey' };
+const NOTICED = 8000; // ms of waiting for what comes later until the page says so
 const apart = preview || 'tablet' in page; // the history has no steps of it, and this device no notes
-let sending = null; // a promise of what sends
+const keeps = 'offline' in page || document.querySelector('script[data-modules]').dataset.modules.includes('completion.js');
+let later = null; // a promise of what nobody needs before Start
 let missed = false; // whether it did not come
 let declined = false;
 
@@ -25,37 +28,51 @@ async function start() {
   survey.catch(() => {});
   if (!isSecureContext) refuse('https');
   else if (!globalThis.crypto?.getRandomValues || !crypto.subtle) refuse('coins');
-  else if (Object.entries(BRINGS).some(([texts, part]) => document.getElementById(texts) && !way[part])) refuse('scripts');
-  else if (way.handOver) begin(await way.handOver(survey));
+  else if (!brought(BRINGS)) refuse('scripts');
+  else if (way.handOver) await begin(await way.handOver(survey));
   else {
     const left = !apart && Object.keys(recall(page)).length > 0;
-    if (left) await loadSending();
-    if (left && way.greet(page)) return;
-    begin(await survey);
-    await loadSending();
-    way.keepPage?.();
+    if (left) {
+      if (!await loadLater()) return;
+      survey.then(checkKeys).catch(() => {}); // for a ticket, or a code at the end
+      if (way.greet(page)) return;
+    }
+    await begin(await survey);
   }
 }
 
-/** What sends comes once the first screen is there, and before any entry is: by everybody, so that it tells nothing. */
-function loadSending() {
-  sending ??= new Promise((resolve) => {
-    if (way.review) {
-      resolve();
-      return;
-    }
-    const files = copy('what-sends');
-    const script = files.querySelector('script');
-    script.addEventListener('load', () => (way.review ? resolve() : miss()));
-    script.addEventListener('error', miss);
-    document.head.append(files);
-  });
-  return sending;
+function brought(parts) {
+  return Object.entries(parts).every(([texts, part]) => !document.getElementById(texts) || way[part]);
 }
 
-function miss() {
-  missed = true;
-  if (!declined) refuse('scripts'); // else nothing is asked for any more
+/** What nobody needs before Start comes once the first screen is there: all of it, by everybody, so that it tells nothing. Whether it did. */
+function loadLater() {
+  later ??= way.review ? Promise.resolve(true) : Promise.all([addScreens(), ...addFiles()]).then((came) => {
+    missed = !came.every(Boolean) || !brought(BRINGS_LATER);
+    if (missed && !declined) refuse('scripts'); // else nothing is asked for any more
+    return !missed;
+  });
+  return later;
+}
+
+/** The texts of screens, of this version of the survey and this release. */
+async function addScreens() {
+  const screens = await fetchScreens(page.screens);
+  const { version, release } = screens?.querySelector('main')?.dataset ?? {};
+  if (version !== page.version || !document.querySelector(`link[href="${release}"]`)) return false;
+  document.body.append(...screens.querySelectorAll('template, .symbols'));
+  return true;
+}
+
+function addFiles() {
+  const files = copy('later');
+  const came = Array.from(files.querySelectorAll('script, link'), (file) => new Promise((resolve) => {
+    file.async = false; // one after another
+    file.addEventListener('load', () => resolve(true));
+    file.addEventListener('error', () => resolve(file.localName === 'link'));
+  }));
+  document.head.append(files);
+  return came;
 }
 
 function refuse(check) {
@@ -67,14 +84,13 @@ function begin({ title, introduction, language, translations, questions: entries
   const n = asked.length;
   const last = entries.length + 1; // screen 0 introduces, k shows entry k - 1, the last one sends
   // Before the first question is shown: one coin for every report to come.
-  const id = (way.drawReceipt ?? randomId)();
   let coins = drawCoins(asked.flatMap(({ designs }) => designs).length);
   let answers = new Map(); // by name, of questions that were shown
   let screen = 0;
   let hasRead = false; // the whole introduction
   let byHand = null; // whether the reader throws, once a question was shown
+  let id = apart ? randomId() : null; // the receipt, once nothing is missing any more
   const isShown = (entry) => way.isShown(entry, entries, answers);
-  if (!apart) way.work?.(id, page.responses); // so that it is done when it is needed
 
   Object.assign(own, { lang: language, translations: translations ?? {} });
   toys.groups = groupLabels(asked);
@@ -87,22 +103,44 @@ function begin({ title, introduction, language, translations, questions: entries
   if (history.state?.screen) history.go(-history.state.screen);
   else if (!apart) history.replaceState({ screen }, '');
   if (!way.preview?.(entries, (place) => (answers ? open(place) : location.reload()))) showIntroduction({ focus: false });
+  const preparing = prepare();
+  const prepared = preparing.catch(() => false);
   document.addEventListener('click', async (event) => {
     const link = event.target.closest?.('.languages a');
     if (!link || !answers || missed) return;
     event.preventDefault();
     event.stopPropagation();
-    await loadSending();
+    if (!await prepared) return;
     way.reword(link.href, () => answers, () => {
       quote(document.querySelector('#title'), title);
       open(screen);
     });
   }, true);
-  if (document.getElementById('throws')) {
-    // By everybody, so that it tells nothing, and once the first screen is there.
-    const files = copy('throws');
-    files.querySelector('script').addEventListener('load', offerThrows);
-    document.head.append(files);
+
+  /** Whether all is here that comes after Start. */
+  async function prepare() {
+    if (!await loadLater()) return false;
+    offerChecks();
+    if (entries.some(({ kind }) => kinds[kind].screen && !kinds[kind].ask)) throw new Error('a kind of question has no screen');
+    await checkKeys();
+    id = (way.drawReceipt ?? randomId)();
+    if (apart) return true;
+    way.work?.(id, page.responses); // so that it is done when it is needed
+    if (document.getElementById('throws')) {
+      const files = copy('throws');
+      files.querySelector('script').addEventListener('load', offerThrows);
+      document.head.append(files);
+    }
+    way.keepPage?.();
+    return true;
+  }
+
+  /** How to check, in its fold, once that is here. */
+  function offerChecks() {
+    const fold = document.getElementById('checks');
+    if (!fold || fold.children.length > 1 || !document.getElementById('checking')) return;
+    fold.append(copy('checking', { n, total, version: page.version }));
+    fold.querySelector('#strength').append(...toys.groups.flatMap(({ question, heading }) => [heading(), copy('epsilon', { epsilon: statedBy(question) })]));
   }
 
   function offerThrows() {
@@ -130,7 +168,7 @@ function begin({ title, introduction, language, translations, questions: entries
 
   /** The browser's Back and Forward may lead off the way. */
   function arrive(place) {
-    const wanted = way.review ? Math.min(nearest(place, place < screen ? -1 : 1), firstOpen()) : 0;
+    const wanted = id ? Math.min(nearest(place, place < screen ? -1 : 1), firstOpen()) : 0;
     if (wanted === place) open(place);
     else history.go(wanted - place);
   }
@@ -143,7 +181,7 @@ function begin({ title, introduction, language, translations, questions: entries
   }
 
   function showIntroduction(options) {
-    const part = copy('introduction', { n, total, version: page.version });
+    const part = copy('introduction', { n, total });
     const find = (selector) => part.querySelector(selector);
     quote(find('h2'), title);
     // Who asks and what for, before the coin; the rest is a fold away.
@@ -163,13 +201,12 @@ function begin({ title, introduction, language, translations, questions: entries
       more.after(tick); // it can be ticked once that is unfolded
     } else fold.remove();
     find('#odds').append(...labelGroups());
-    find('#strength').append(...toys.groups.flatMap(({ question, heading }) => [heading(), copy('epsilon', { epsilon: statedBy(question) })]));
     const [about, byHandHere] = [find('#about'), find('#by-hand')];
     find('.screen').addEventListener('toggle', function play({ target }) {
       if (about.contains(target) || byHandHere.contains(target)) return;
       this.removeEventListener('toggle', play, true);
       if (toys.fill) toys.fill();
-      else document.head.append(copy('play'));
+      else prepared.then((came) => came && document.head.append(copy('play')));
     }, true);
     const spent = apart ? 0 : spentBefore(page);
     if (spent) {
@@ -186,30 +223,49 @@ function begin({ title, introduction, language, translations, questions: entries
       (rest.length ? fold.firstElementChild : read).focus();
     });
     way.agree?.(part, asks);
+    find('.primary').addEventListener('click', (event) => {
+      if (id) return;
+      event.stopImmediatePropagation();
+      wait(event.currentTarget, unread);
+    });
     way.admit?.(part);
-    find('.primary').addEventListener('click', async ({ currentTarget }) => {
+    find('.primary').addEventListener('click', () => {
       byHand ??= Boolean(document.querySelector('#by-hand input')?.checked);
-      if (!way.review) {
-        currentTarget.setAttribute('aria-disabled', 'true'); // it was heard
-        await loadSending();
-      }
       if (answers && !screen) go(1);
     });
     find('.aside').addEventListener('click', async () => {
+      declined = true;
       forget();
       if (!apart) drop(page);
-      way.dropClaim?.();
       way.dropTicket?.();
-      if ('offline' in page) await loadSending(); // what an earlier visit has kept goes as well
-      await way.dropPage?.();
-      declined = true;
+      if (keeps) await Promise.race([clear(), new Promise((resume) => { setTimeout(resume, NOTICED); })]);
       show(copy('declined'));
     });
     show(part, options);
+    offerChecks();
     offerThrows();
     // Start stays in view where there is room for it: what does not lie above it could be missed.
     const fits = beginning.getBoundingClientRect().bottom <= actions.getBoundingClientRect().top;
     if (!rest.length && fits) tick.remove();
+  }
+
+  /** What an earlier visit has kept: were there something, what comes later would be here, too. */
+  async function clear() {
+    await loadLater();
+    way.dropClaim?.();
+    await way.dropPage?.();
+  }
+
+  /** Start was heard, and is pressed again once nothing is missing. */
+  async function wait(start, status) {
+    if (start.getAttribute('aria-disabled') === 'true') return;
+    start.setAttribute('aria-disabled', 'true');
+    const noticed = setTimeout(() => { status.textContent = status.dataset.late; }, NOTICED);
+    await prepared;
+    clearTimeout(noticed);
+    status.replaceChildren();
+    start.removeAttribute('aria-disabled');
+    if (id && answers && !screen) document.querySelector('main .primary').click(); // Back and Forward draw another
   }
 
   function showEntry(entry) {
@@ -257,4 +313,6 @@ function begin({ title, introduction, language, translations, questions: entries
     if (!apart && screen) history.go(-screen);
     screen = 0;
   }
+
+  return preparing;
 }

@@ -11,26 +11,23 @@ way.place = (form, { kind }, before) => {
   else if (section) quote(form.querySelector('.under'), section.text);
 };
 
-kinds.text = {
-  screen: 'block',
+Object.assign(kinds.text, {
   ask: (form, { text }) => {
     own.write(form.querySelector('.own'), text);
     return () => ({});
   },
-};
+});
 
-kinds.section = {
-  screen: 'block',
+Object.assign(kinds.section, {
   isSkipped: ({ body }) => !body,
   ask: (form, { body = '' }) => {
     own.write(form.querySelector('.own'), body);
     return () => ({});
   },
-};
+});
 
 /** May be tried again and may be passed: what is chosen is forgotten with the screen. */
-kinds.check = {
-  screen: 'check',
+Object.assign(kinds.check, {
   ask: (form, entry) => {
     const { options, correct, feedback } = entry;
     const says = form.querySelector('[role="status"]');
@@ -46,4 +43,4 @@ kinds.check = {
     });
     return () => ({});
   },
-};
+});

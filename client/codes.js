@@ -25,9 +25,3 @@ export function withCode(body, code) {
 
 /** The code that a body carries, if it does. */
 export const codeOf = (body) => JSON.parse(body).invitation ?? null;
-
-/** The body with a ticket, in place of a code or of another ticket. */
-export function withTicket(body, ticket) {
-  const entry = `,\n  "ticket": "${ticket}"\n}`;
-  return body.replace(/(,\n {2}"(invitation|ticket)": "[^"]*")?\n}$/, entry);
-}

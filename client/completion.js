@@ -4,8 +4,9 @@
 import { blind, finish, fromText, randomBytes, toText } from './blinding.js';
 import { way } from './design.js';
 import { copy, reader } from './page.js';
+import { persist, post } from './posting.js';
 import { hex } from './randomize.js';
-import { persist, post, recall } from './submit.js';
+import { recall } from './submit.js';
 
 const LETTERS = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 const DRAWN = 12; // letters, of 5 bits each

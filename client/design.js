@@ -5,9 +5,12 @@ import { checkRow, hex } from './randomize.js';
 const WHOLE = 2 ** 32;
 const FLOAT_NOISE = 1e-9;
 export const PASS = 'prefer_not_to_say';
+let checked = null; // the survey, with the keys that come with it
 
-/** Kinds of entries; those with `names` are sent. Other modules add theirs. */
-export const kinds = { __proto__: null, yes_no: { names: () => ['no', 'yes'] } };
+/** Kinds of entries; those with `names` are sent. Other modules add theirs, and what those with a `screen` of their own `ask`. */
+export const kinds = {
+  __proto__: null, yes_no: { names: () => ['no', 'yes'] }, text: { screen: 'block' }, section: { screen: 'block' }, check: { screen: 'check' },
+};
 
 /** Who is shown what; routing.js knows conditions, invitation.js codes. */
 export const way = { isShown: () => true, sign: (body) => body };
@@ -45,9 +48,15 @@ export async function checkSurvey(survey, pinned) {
   refuseUnless(survey?.version === pinned, 'changed', 'another version');
   refuseUnless(await fingerprint(survey.definition) === pinned, 'hash', 'SHA-256 differs');
   checkDefinition(survey.definition);
-  if (way.takeKey) refuseUnless(await way.takeKey(survey.ticket_key, survey.definition.ticket_keys), 'hash', 'the key of tickets differs');
-  if (way.takeCompletionKey) refuseUnless(await way.takeCompletionKey(survey.completion_key, survey.definition.completion_key), 'hash', 'the key of completion codes differs');
+  checked = survey;
   return survey.definition;
+}
+
+/** The keys that come with the survey, once what uses them is here: refused unless its own hash names them. */
+export async function checkKeys() {
+  const { definition: named, ticket_key: ticket, completion_key: completion } = checked;
+  if (way.takeKey) refuseUnless(await way.takeKey(ticket, named.ticket_keys), 'hash', 'the key of tickets differs');
+  if (way.takeCompletionKey) refuseUnless(await way.takeCompletionKey(completion, named.completion_key), 'hash', 'the key of completion codes differs');
 }
 
 /** SHA-256 of the canonical JSON (RFC 8785). */

@@ -15,6 +15,7 @@ export const ofChoice = Object.fromEntries(Object.keys(oneHot).map((name) => [
 
 if (kinds.select_one) Object.assign(kinds.select_one, ofChoice);
 if (kinds.scale) Object.assign(kinds.scale, whole);
+if (kinds.select_multiple) Object.assign(kinds.select_multiple, boxes('label-boxes', () => [says().unticked, says().ticked]));
 Object.assign(kinds.yes_no, {
   label: (question, options) => (question.prefer_not_to_say ? labelWhole(question, options) : labelDevice(question, options)),
   codes: (question) => [{ names: arrivals(question) ?? textsOf(question) }],

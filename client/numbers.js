@@ -45,14 +45,6 @@ function scaled(...numbers) {
   return parts.map(({ digits, exponent }) => BigInt(digits) * 10n ** BigInt(exponent - least));
 }
 
-/** A number as somebody types it, in Latin, Arabic or Persian digits, with a point or a comma; null if it is none, or if it may stand for thousands. */
-export function typed(text, step) {
-  const latin = text.replace(/[٠-٩۰-۹]/g, (digit) => digit.codePointAt(0) % 16).replace(/[\u200e\u200f\u061c]/g, '');
-  const decimal = latin.trim().replace(/^−/, '-').replace(/[,٫]/, '.');
-  const thousands = /\.\d{3}$/.test(decimal) && Number(step.toFixed(2)) === step;
-  return thousands || !/^-?(\d+\.?\d*|\.\d+)$/.test(decimal) ? null : Number(decimal);
-}
-
 function checkGrid(question) {
   const { low, high, step } = question;
   const of = [low, high, step].every(Number.isFinite) ? gridOf(question).of : 0;

@@ -40,7 +40,7 @@ async function keep() {
   const survey = await fetch(page.definition, asked);
   const { version } = await survey.clone().json();
   if (version !== page.version) throw new Error('another version');
-  const addresses = [here];
+  const addresses = [here, ...(page.screens ? [page.screens] : [])];
   // Who answers next may read another language.
   if ('tablet' in page) addresses.push(scope, ...Array.from(document.querySelectorAll('.languages a'), ({ href }) => href));
   const pages = await Promise.all(addresses.map((address) => fetch(address, asked)));

@@ -24,6 +24,7 @@ export const selectMultiple = {
 
 kinds.select_one = { names, ...oneOf };
 kinds.scale = { names };
+kinds.select_multiple = { ...selectMultiple, screen: 'ticks' };
 
 function lossesOfBoxes(question) {
   checkShape(question, answersOf(question).length, 2);

@@ -34,6 +34,24 @@ export function put(text, values) {
   });
 }
 
+/** A page of this site as a document in which no script runs; null where it did not come. Trusted Types leave this way open. */
+export function fetchPage(address, patience = 0) {
+  return new Promise((resolve) => {
+    const request = new XMLHttpRequest();
+    request.open('GET', address);
+    request.responseType = 'document';
+    request.timeout = patience; // ms
+    request.addEventListener('loadend', () => resolve(request.status === 200 ? request.responseXML : null));
+    request.send();
+  });
+}
+
+/** The texts of screens after the first, from their own page: all of them, or null. */
+export async function fetchScreens(address, patience) {
+  const screens = await fetchPage(address, patience);
+  return screens?.getElementById('whole') ? screens : null;
+}
+
 /** Replace the screen. The heading takes the focus, so that it is read aloud. */
 export function show(part, { header = true, focus = true } = {}) {
   const head = document.querySelector('body > header');

@@ -1,8 +1,8 @@
 // Is my response in, and take it back: by the receipt alone. It leaves this page in the body of a request only, and is kept nowhere.
 
 import { write } from './digits.js';
+import { post } from './posting.js';
 import { scanned } from './scanned.js';
-import { post } from './submit.js';
 import { read, spell } from './words.js';
 
 const form = document.getElementById('receipt');

@@ -1,13 +1,17 @@
 // Another language in the middle of a survey: the page's own texts change where they stand. Answers and coins stay as they are,
-// and the one request that it takes is the same whatever they are.
+// and the two requests that it takes are the same whatever they are.
 
 import { way } from './design.js';
+import { fetchPage, fetchScreens } from './page.js';
 
 const PATIENCE = 10000; // ms
 
 /** Changes the language in place while `isBegun`, to that of the page at `address`, and draws the screen again. */
 way.reword = async (address, isBegun, redraw) => {
-  const page = await fetchPage(address);
+  const page = await fetchPage(address, PATIENCE);
+  const later = page?.querySelector('main')?.dataset.screens;
+  const screens = later && await fetchScreens(later, PATIENCE);
+  if (screens) page.body.append(...screens.querySelectorAll('template'));
   if (!isBegun()) return; // sent meanwhile: the last screens stay in the language they are in
   if (page && fits(page)) {
     const entered = readInputs();
@@ -20,18 +24,6 @@ way.reword = async (address, isBegun, redraw) => {
     languages.querySelector('[role="status"]').textContent = languages.dataset.failed;
   }
 };
-
-/** A page of this site as a document in which no script runs; null where it did not come. Trusted Types leave this way open. */
-function fetchPage(address) {
-  return new Promise((resolve) => {
-    const request = new XMLHttpRequest();
-    request.open('GET', address);
-    request.responseType = 'document';
-    request.timeout = PATIENCE;
-    request.addEventListener('loadend', () => resolve(request.status === 200 ? request.responseXML : null));
-    request.send();
-  });
-}
 
 /** Whether it is the same page: of this version of the survey, and of this release. */
 function fits(page) {

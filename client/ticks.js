@@ -1,11 +1,9 @@
 // Tick all that apply. None is an answer too, and has a box of its own, so that an empty screen is never an answer.
 
 import { PASS, answersOf, kinds } from './design.js';
-import { boxes } from './labels.js';
-import { selectMultiple } from './options.js';
-import { addOption, says } from './page.js';
+import { addOption } from './page.js';
 
-kinds.select_multiple = { ...selectMultiple, ...boxes('label-boxes', () => [says().unticked, says().ticked]), screen: 'ticks', ask };
+kinds.select_multiple.ask = ask;
 
 function ask(form, question, chosen) {
   const add = (name, checked) => addOption(form, 'checkbox', question, name, checked);

@@ -2,11 +2,13 @@
 
 import gzip
 import re
+from typing import Any
 
 import pytest
 from flask.testing import FlaskClient
 
 from server.output.languages import RESPONDENT_LANGUAGES
+from tests.browser import question_screens
 from tests.support import every_kind, factories
 
 MOST_BYTES = 50_000
@@ -18,14 +20,16 @@ GZIP = {"Accept-Encoding": "gzip, deflate"}
 
 
 def loaded(client: FlaskClient, slug: str, **headers: str) -> dict[str, bytes]:
-    """Everything that a survey's page names, the page and the definition; not what comes once answers were sent."""
-    page = client.get(f"/s/{slug}").get_data(as_text=True)
-    page = re.sub(r'<template id="spelling">.*?</template>', "", page, flags=re.DOTALL)
+    """All that a visit loads until answers are sent: page, definition, later screens, and the files that they name."""
+    texts = [client.get(f"/s/{slug}{path}").get_data(as_text=True) for path in ("", "/screens")]
+    page = re.sub(r'<template id="spelling">.*?</template>', "", "".join(texts), flags=re.DOTALL)
     paths = re.findall(r'(?:src|href)="(/client/[^"]+)"', page)
-    assert len(paths) == 9  # an icon, style sheets, joined modules, and what plays once it is asked for
+    assert (
+        len(paths) == len({*paths}) >= 9
+    )  # an icon, style sheets, joined modules, and what plays once it is asked for
     return {
         path: client.get(path, headers=headers).get_data()
-        for path in {f"/s/{slug}", f"/s/{slug}/survey.json", *paths}
+        for path in {f"/s/{slug}", f"/s/{slug}/screens", f"/s/{slug}/survey.json", *paths}
     }
 
 
@@ -44,28 +48,56 @@ def test_a_first_load_is_small_on_the_wire(client: FlaskClient, database_url: st
     assert total < MOST_BYTES
 
 
-@pytest.mark.parametrize("whole", [False, True], ids=["yes/no", "agreed, checked, offline"])
+AGREED = {"consent": "I know **what** this is for.", "least_age": 18}
+EVERYTHING = question_screens.everything(**AGREED)
+LONG = EVERYTHING["questions"] * 3
+"""Sixty entries of every kind, named anew."""
+INVITED = {"by_invitation": True}
+TICKETS = {**INVITED, "tickets": True}
+SURVEYS: dict[str, tuple[dict[str, Any], dict[str, bool]]] = {
+    "yes/no": (factories.definition(), {}),
+    "agreed, checked, offline": (
+        question_screens.survey(question_screens.CHECK, question_screens.QUESTIONS["stole"], **AGREED),
+        {"offline": True},
+    ),
+    "sixty yes/no": (factories.definition([0.25] * 60), {}),
+    "every kind": (every_kind.document(), {}),
+    "by invitation": (factories.definition(), INVITED),
+    "by invitation, every kind": (EVERYTHING, {**INVITED, "offline": True}),
+    "tickets": (factories.definition(), TICKETS),
+    "all there is": (EVERYTHING, {**TICKETS, "completions": True, "forgets": True}),
+    "sixty of every kind": (
+        question_screens.survey(
+            *({**entry, "name": f"{entry['name']}{place}"} for place, entry in enumerate(LONG)), **AGREED
+        ),
+        {"offline": True, "completions": True},
+    ),
+}
+"""What is asked, and how: all that makes a page larger but the researcher's own words and logo."""
+
+
+@pytest.mark.parametrize("name", SURVEYS)
 def test_little_is_loaded_until_start_can_be_pressed(
-    client: FlaskClient, database_url: str, whole: bool
+    client: FlaskClient, database_url: str, name: str
 ) -> None:
-    document = factories.definition()
-    if whole:
-        check = {"name": "understood", "kind": "check", "text": "Who can tell?", "correct": "nobody"}
-        choices = [{"name": name, "text": name.title()} for name in ("nobody", "everybody")]
-        document["questions"].insert(0, {**check, "options": choices, "feedback": "It passed a **coin**."})
-        document |= {"consent": "I know **what** this is for.", "least_age": 18}
-    slug = factories.publish(database_url, document).slug
-    factories.settle(database_url, slug, offline=whole)
+    """Of any survey, and all that comes later is pinned as well."""
+    document, settings = SURVEYS[name]
+    slug = factories.draft(database_url, document)
+    factories.settle(database_url, slug, **settings)
+    factories.publish(database_url, document, slug)
     for language in RESPONDENT_LANGUAGES:
         asked = {**GZIP, "Accept-Language": language}
         page = gzip.decompress(client.get(f"/s/{slug}", headers=asked).get_data()).decode()
         head, rest = page.split("</head>")
         assert f'<html lang="{language}"' in head
-        assert ("respondent_kinds.js" in head) == ('data-offline="' in rest) == whole
+        assert f'data-screens="/s/{slug}/screens?lang={language}"' in rest
         paths = [f"/s/{slug}", f"/s/{slug}/survey.json", *re.findall(r'(?:src|href)="(/client/[^"]+)"', head)]
         total = sum(len(client.get(path, headers=asked).get_data()) for path in paths)
         print(f"\nUntil Start, {language}: {total:,} bytes compressed, {len(paths)} files")
         assert total <= MOST_BEFORE_START, language
+        (later,) = re.findall('<template id="later">(.*?)</template>', rest, re.DOTALL)
+        assert re.findall("<(?:script|link) [^>]*>", later) == re.findall("<[^>]* integrity=[^>]*>", later)
+        assert not {*re.findall('/client/[^"]+', later)} & {*paths}
 
 
 def test_the_same_page_is_the_same_bytes(client: FlaskClient, database_url: str) -> None:

@@ -76,6 +76,7 @@ def test_every_page_of_a_link_follows_where_it_is_chosen(sqlite: NewDatabase) ->
     client = create_app(Config(database_url=database_url)).test_client()
     for path in (
         f"/s/{survey.slug}",
+        f"/s/{group}/screens",
         f"/s/{survey.slug}/how",
         f"/s/{survey.slug}/receipt",
         f"/s/{group}/tablet",

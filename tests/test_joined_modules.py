@@ -1,10 +1,13 @@
 """What respondents' pages run is the modules of `client/`, and no other code: joined, the same each time."""
 
 import re
+from itertools import product
+
+import pytest
 
 from server.web.assets import CLIENT, read_assets
 from server.web.joined_modules import join_modules, name_later
-from server.web.page_parts import JOINED, LATER
+from server.web.page_parts import JOINED, LATER, PageParts, list_files
 
 MODULES = (*(name for names in JOINED.values() for name in names), *LATER)
 
@@ -42,6 +45,29 @@ def test_joined_files_hold_every_line_of_their_modules_in_order_and_nothing_else
         assert all(
             re.fullmatch(r"return \{ [\w, ]*\};|\}\)\(\);|export \{ [\w, ]+ \};", line) for line in left
         )
+
+
+@pytest.mark.parametrize("asked", [*product((False, True), repeat=5)])
+def test_a_page_names_every_file_that_runs_with_its_fingerprint(asked: tuple[bool, ...]) -> None:
+    """An import of a file that the page does not name would load it without integrity, and not without a network."""
+    invited, ticketed, completions, whole, tablet = asked
+    ways = {
+        "invited": invited,
+        "ticketed": invited and ticketed,
+        "completions": completions,
+        "tablet": tablet,
+    }
+    names = {name for name, wanted in ways.items() if wanted} | (set() if invited else {"work"})
+    kinds = {"options.js", "labels.js", "numbers.js", "field.js", "ticks.js", "check", "show_if"}
+    parts = PageParts(frozenset(names | (kinds if whole else set())), 1, 1, "en")
+    made = read_assets().contents
+    # A page for a tablet has no other beside it.
+    for modules in (parts.modules, *([] if tablet else [parts.explaining_modules, parts.late_modules])):
+        files = {*list_files(modules)}
+        imported = {
+            found for name in files for found in re.findall(r"from '\./(\w+\.js)'", made[name].decode())
+        }
+        assert imported <= files, modules
 
 
 def test_joining_is_reproducible_and_notices_a_change_of_any_module() -> None:

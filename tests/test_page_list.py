@@ -15,6 +15,7 @@ NOT_LISTED = {
     "client": "a file",
     "help.picture": "a picture",
     "manage.home": "leads elsewhere",
+    "respond.screens": "a part of a survey's page, which loads it",
     "public.figure": "a part of the public report, for others' pages",
 }
 """Beside files to download and pictures, which have an ending."""

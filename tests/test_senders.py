@@ -77,7 +77,9 @@ def test_who_asks_is_on_every_page_whatever_its_state(
     assert save(signed_in, survey.slug, draw("PNG")).status_code == 303
     logo = logo_of(database_url)
     address = f"{link_of(survey)}/logo/{hashlib.sha256(logo).hexdigest()}.png"
-    pages = {path: client.get(link_of(survey) + path) for path in ("", "/how", "/receipt", "/tablet")}
+    pages = {
+        path: client.get(link_of(survey) + path) for path in ("", "/screens", "/how", "/receipt", "/tablet")
+    }
     factories.settle(database_url, survey.slug, paused=True)
     pages["paused"] = client.get(link_of(survey))
     factories.settle(database_url, survey.slug, paused=False)
@@ -90,11 +92,11 @@ def test_who_asks_is_on_every_page_whatever_its_state(
         assert 'href="tel:+34923294400">+34 923 29 44 00</a>' in page, state
         assert 'href="mailto:ana@example.org"' in page, state
         assert f'<img src="{address}" alt="The &lt;b&gt;union' in page, state
-    # Words for the end stand in the page that was loaded, before anything was answered; once it is closed, too: what
-    # waits on a device is sent from there.
-    assert len(sent_lines(pages[""].text)) == 3
-    assert sent_lines(pages["closed"].text) <= sent_lines(pages[""].text)
-    spanish = client.get(link_of(survey), headers={"Accept-Language": "es"}).text
+    # Words for the end are loaded before anything was answered; once it is closed, too: what waits on a device is
+    # sent from there.
+    assert len(sent_lines(pages["/screens"].text)) == 3
+    assert sent_lines(pages["closed"].text) <= sent_lines(pages["/screens"].text)
+    spanish = client.get(f"{link_of(survey)}/screens", headers={"Accept-Language": "es"}).text
     assert '<div lang="es" dir="ltr"><p>Nos ayudas.</p></div>' in spanish
     assert '<ul lang="en" dir="ltr"><li>Samaritans: <a href="tel:116123">116 123</a></li>' in spanish
     served = client.get(address)
@@ -313,7 +315,9 @@ def test_whatever_respondents_read_may_be_in_each_language_of_the_survey(
         assert re.findall(rf'name="{name}\.(\w+)"', form) == ["es", "fr", "ar"], name
     typed = {f"{name}.{code}": text for name, texts in READ.items() for code, text in texts.items()}
     assert save(signed_in, survey.slug, **{"thanks.en": "", "help_lines.en": "", **typed}).status_code == 303
-    shown = {code: client.get(f"{link_of(survey)}?lang={code}").text for code in ("ar", "fr", "pt", "es")}
+    shown = {
+        code: client.get(f"{link_of(survey)}/screens?lang={code}").text for code in ("ar", "fr", "pt", "es")
+    }
     assert '<div lang="ar" dir="rtl"><p>شكراً لك.</p></div>' in shown["ar"]
     assert '<ul lang="ar" dir="rtl"><li>للمساعدة: <a href="tel:116123">116 123</a></li></ul>' in shown["ar"]
     assert '<strong lang="ar" dir="rtl">النقابة</strong>' in shown["ar"]

@@ -141,7 +141,7 @@ def test_whoever_must_answer_anew_is_told_that_more_coins_tell_more(
     signed_in: FlaskClient, survey: factories.Published
 ) -> None:
     """Where a new version, or a new link, takes the place of what somebody was answering and had sent already."""
-    page = signed_in.get(f"/s/{survey.slug}", headers={"Accept-Language": "en"}).text
+    page = signed_in.get(f"/s/{survey.slug}/screens", headers={"Accept-Language": "en"}).text
     for why in ("409", "shut"):
         said = page.partition(f'<p data-why="{why}">')[2].partition("</p>")[0]
         assert "answer with new coins, and the more coins, the more they tell" in said

@@ -108,11 +108,14 @@ class Study:
         ]
 
 
+NAMES = ("survey.json", "screens", "how", "tablet")
+
+
 def _differences(study: Study, fronts: list[FlaskClient], bare: FlaskClient) -> list[str]:
     """Addresses at which a front does not answer what Flask answers now; each is asked twice."""
     found = []
     for link in study.links:
-        for path in (f"/s/{link}", f"/s/{link}/survey.json", f"/s/{link}/how", f"/s/{link}/tablet"):
+        for path in (f"/s/{link}", *(f"/s/{link}/{name}" for name in NAMES)):
             for language in LANGUAGES:
                 expected = bare.get(path, headers=language)
                 for front in (*fronts, *fronts):

@@ -63,7 +63,7 @@ def test_the_page_says_so_before_anything_is_sent(
     client: FlaskClient, database_url: str, language: str
 ) -> None:
     survey = factories.publish(database_url, factories.definition(language=language))
-    page = client.get(f"/s/{survey.slug}", headers={"Accept-Language": language}).text
+    page = client.get(f"/s/{survey.slug}/screens", headers={"Accept-Language": language}).text
     sending = page.partition('<template id="sending">')[2].partition("</template>")[0]
     assert SAID[language] in sending
     assert not UNTRUE.findall(page)

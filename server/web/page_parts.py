@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -25,11 +25,15 @@ EXTRAS: tuple[tuple[str, set[str]], ...] = (
     ("labels.js", {"prefer_not_to_say", *DEVICES}),
     ("ticks.js", set()),
     ("numbers.js", set()),
+    ("number_labels.js", {"field.js"}),
+    ("typed_number.js", {"field.js"}),
     ("field.js", set()),
     ("codes.js", {"invited"}),
     ("invitation.js", {"invited"}),
-    ("blinding.js", {"ticketed", "completions"}),
     ("ticket.js", {"ticketed"}),
+    ("code_use.js", {"invited"}),
+    ("blinding.js", {"ticketed", "completions"}),
+    ("ticket_purchase.js", {"ticketed"}),
     ("completion.js", {"completions"}),
     ("work.js", {"work"}),
     ("offline.js", {"offline", "tablet"}),
@@ -41,31 +45,43 @@ EXTRAS: tuple[tuple[str, set[str]], ...] = (
 )
 JOINED: Mapping[str, tuple[str, ...]] = {
     "respondent.js": BASE,
-    "respondent_sending.js": ("delivery.js", "offline.js", "rewording.js"),
     "respondent_kinds.js": (
         "routing.js",
         "consent.js",
         "markdown.js",
-        "blocks.js",
         "options.js",
         "labels.js",
-        "ticks.js",
         "numbers.js",
-        "field.js",
+        "number_labels.js",
     ),
-    "respondent_admission.js": ("preview.js", "codes.js", "invitation.js", "work.js"),
-    "respondent_tickets.js": ("blinding.js", "ticket.js", "completion.js"),
+    "respondent_admission.js": ("codes.js", "invitation.js", "ticket.js"),
+    "respondent_sending.js": ("posting.js", "delivery.js", "offline.js", "rewording.js"),
+    "respondent_screens.js": ("blocks.js", "ticks.js", "typed_number.js", "field.js"),
+    "respondent_code_use.js": ("code_use.js",),
+    "respondent_work.js": ("work.js",),
+    "respondent_blinding.js": ("blinding.js", "completion.js"),
+    "respondent_tickets.js": ("ticket_purchase.js",),
     "respondent_tablet.js": ("slots.js", "pin.js", "tablet_record.js", "tablet_outbox.js", "tablet.js"),
+    "respondent_aside.js": ("preview.js", "how.js", "late.js"),
     "respondent_way.js": ("answer.js",),
-    "respondent_aside.js": ("how.js", "late.js"),
 }
 """The files that pages of respondents load (`server.web.joined_modules`) with their modules, dependencies first.
 
 What most surveys need beside the base stands in one file, what few need in others: a browser asks for six at once, and
-each more costs a poor network a way there and back. What nobody needs before *Start* comes later (`later_files`).
+each more costs a poor network a way there and back. A file takes from those only that every page has which loads it.
 """
+AFTER_START = (
+    "respondent_sending.js",
+    "respondent_screens.js",
+    "respondent_code_use.js",
+    "respondent_work.js",
+    "respondent_blinding.js",
+    "respondent_tickets.js",
+)
+"""Those of them that nobody needs before *Start*: they come once the first screen is there (`later_files`)."""
 LATER = ("coin.js", "throws.js")
 """Modules that such a page loads when they are asked for, or once its first screen is there."""
+_MODULES_AFTER_START = frozenset(module for file in AFTER_START for module in JOINED[file])
 WORD_LISTS = {"en": "words_en.js", "es": "words_es.js", "fr": "words_fr.js", "pt": "words_pt.js"}
 """The files with the words that receipts are told in, by language; in any other they are told in English."""
 WITH_TEXTS = {
@@ -74,8 +90,10 @@ WITH_TEXTS = {
         "consent.js",
         "labels.js",
         "ticks.js",
+        "number_labels.js",
         "field.js",
         "invitation.js",
+        "code_use.js",
         "ticket.js",
         "completion.js",
         "tablet.js",
@@ -104,6 +122,7 @@ class PageParts:
         """The page's scripts, dependencies first."""
         return (
             *BASE,
+            "posting.js",
             "delivery.js",
             *(module for module, asked_by in EXTRAS if self.names & {module, *asked_by}),
             "rewording.js",
@@ -113,19 +132,28 @@ class PageParts:
     @property
     def later_files(self) -> tuple[str, ...]:
         """The files that come once the first screen is there; none where that may be any, or takes part in sending."""
-        return () if self.names & {"preview", "tablet"} else ("respondent_sending.js",)
+        if self.names & {"preview", "tablet"}:
+            return ()
+        return tuple(file for file in list_files(self.modules) if file in AFTER_START)
 
     @property
     def explaining_modules(self) -> tuple[str, ...]:
         """The scripts of the page that explains: what words the survey's numbers."""
         others = {
+            "posting.js",
             "delivery.js",
             "preview.js",
             "consent.js",
+            "blocks.js",
+            "ticks.js",
+            "typed_number.js",
+            "field.js",
             "codes.js",
             "invitation.js",
-            "blinding.js",
             "ticket.js",
+            "code_use.js",
+            "blinding.js",
+            "ticket_purchase.js",
             "completion.js",
             "work.js",
             "offline.js",
@@ -140,13 +168,16 @@ class PageParts:
         asked = {
             "codes.js": {"invited"},
             "invitation.js": {"invited"},
-            "blinding.js": {"ticketed", "completions"},
             "ticket.js": {"ticketed"},
+            "code_use.js": {"invited"},
+            "blinding.js": {"ticketed", "completions"},
+            "ticket_purchase.js": {"ticketed"},
             "completion.js": {"completions"},
             "work.js": {"work"},
         }
         return (
             *BASE,
+            "posting.js",
             "delivery.js",
             *(module for module, names in asked.items() if names & self.names),
             "late.js",
@@ -154,8 +185,13 @@ class PageParts:
 
     @property
     def templates(self) -> tuple[str, ...]:
-        """The files that hold the texts of those scripts."""
-        return _list_templates(self.modules)
+        """The files that hold the texts of those scripts that run before *Start*."""
+        return _list_templates([name for name in self.modules if name not in _MODULES_AFTER_START])
+
+    @property
+    def later_templates(self) -> tuple[str, ...]:
+        """The files that hold the texts of the others."""
+        return _list_templates([name for name in self.modules if name in _MODULES_AFTER_START])
 
     @property
     def explaining_templates(self) -> tuple[str, ...]:
@@ -173,7 +209,7 @@ class PageParts:
     @property
     def styled(self) -> bool:
         """Whether the style sheet of other kinds is needed."""
-        return bool(self.templates) or "markdown.js" in self.modules
+        return bool(self.templates or self.later_templates) or "markdown.js" in self.modules
 
     @property
     def arrives_as_yes(self) -> bool:
@@ -187,7 +223,7 @@ def list_files(modules: Collection[str]) -> list[str]:
     return [file for file, held in JOINED.items() if not set(held).isdisjoint(modules)]
 
 
-def _list_templates(modules: tuple[str, ...]) -> tuple[str, ...]:
+def _list_templates(modules: Sequence[str]) -> tuple[str, ...]:
     return tuple(f"respond/_{module[:-3]}.html" for module in modules if module in WITH_TEXTS)
 
 

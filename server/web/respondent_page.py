@@ -6,12 +6,13 @@ was served can be drawn anew by anybody who has this release and that file, and 
 
 from dataclasses import dataclass
 
-from flask import render_template, url_for
+from flask import render_template, request, url_for
 
 from server.study.definitions import Definition
 from server.study.study_sheets import SurveySender
 from server.study.surveys import Shut, Standing
 from server.web.context import answer_names
+from server.web.language_choice import choose_reading
 from server.web.page_parts import PageParts, parts_of
 from server.web.sender_parts import SenderParts, draw_sender
 
@@ -107,16 +108,35 @@ class ShutData:
 
 def draw_page(data: PageData, published: bytes, definition: Definition) -> str:
     """The page of a link that takes responses, within a request for it; it has the published definition."""
-    stratum = data.group is not None
-    parts = parts_of(
+    screens_url = url_for("respond.screens", slug=data.slug, lang=choose_reading(request))
+    return _draw_survey(
+        data, _parts_of_page(data, published), definition, note=data.note, screens_url=screens_url
+    )
+
+
+def draw_screens(data: PageData, published: bytes, definition: Definition) -> str:
+    """The texts of that page which nobody needs before *Start*, within a request for them."""
+    return render_template(
+        "respond/screens.html",
+        slug=data.slug,
+        version=data.version,
+        parts=_parts_of_page(data, published),
+        guesses=definition.guesses,
+        group=data.group,
+        sender=data.sender,
+        preview=False,
+    )
+
+
+def _parts_of_page(data: PageData, published: bytes) -> PageParts:
+    return parts_of(
         published,
         invited=data.invited,
-        stratum=stratum,
+        stratum=data.group is not None,
         work=data.work,
         offline=data.offline,
         forgets=data.forgets,
     )
-    return _draw_survey(data, parts, definition, note=data.note)
 
 
 def draw_tablet_page(data: TabletData, published: bytes, definition: Definition) -> str:

@@ -37,7 +37,7 @@ def main() -> None:
 
 def _measure_engine(engine: str, database_url: str, visits: int, rounds: int) -> None:
     survey = factories.publish(database_url, factories.definition([0.25] * ANSWERS))
-    page, definition = f"/s/{survey.slug}", f"/s/{survey.slug}/survey.json"
+    page, definition, screens = (f"/s/{survey.slug}{rest}" for rest in ("", "/survey.json", "/screens"))
     with ExitStack() as stack:
         served = stack.enter_context(factories.serving(database_url))
         floor_url = stack.enter_context(serving_floor())
@@ -60,8 +60,8 @@ def _measure_engine(engine: str, database_url: str, visits: int, rounds: int) ->
         bridged: list[float] = []
         for _ in range(rounds):
             for name, paths in {
-                "a first visit": [page, definition, *files],
-                "a repeated visit": [page, definition],
+                "a first visit": [page, definition, screens, *files],
+                "a repeated visit": [page, definition, screens],
             }.items():
                 before = processor_seconds(served.process.pid)
                 load = measure(served.url, all_visits(paths))

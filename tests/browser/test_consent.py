@@ -4,6 +4,8 @@ import pytest
 from playwright.sync_api import Route, expect
 
 from server.web.joined_modules import find_file
+from server.web.page_parts import AFTER_START
+from tests.browser import question_screens
 from tests.browser.axe_inspector import Inspector
 from tests.browser.conftest import Opener
 from tests.browser.site_users import DESK, PHONE, Respondent, press_on
@@ -137,6 +139,45 @@ def test_start_waits_for_what_sends_and_then_leads_one_screen_on(
     late[0].continue_()
     expect(page.get_by_role("heading", name="Question 1?")).to_be_visible()
     expect(page.get_by_text("1 of 2")).to_be_visible()
+
+
+ALL = question_screens.everything()
+LATER = (
+    "screens?lang=en",
+    *(file for file in AFTER_START if file not in ("respondent_work.js", "respondent_tickets.js")),
+)
+
+
+@pytest.mark.parametrize("how", ["cut", "altered"])
+def test_what_comes_later_comes_whole_or_nobody_is_asked(
+    open_page: Opener, served: factories.Served, how: str
+) -> None:
+    """Whichever file it is: a page says so, sends nothing, and is whole once it is loaded again."""
+    slug = factories.draft(served.database_url, ALL)
+    factories.settle(served.database_url, slug, completions=True, by_invitation=True)
+    factories.publish(served.database_url, ALL, slug)
+    (code,) = factories.invite(served.database_url, slug, 1)
+
+    def spoil(route: Route) -> None:
+        answer = route.fetch()
+        text = answer.text()
+        body = text[: len(text) // 2] if how == "cut" else text.replace("data-version", "data-verse", 1) + " "
+        route.fulfill(response=answer, body=body)
+
+    for file in LATER:
+        page = open_page(**PHONE)
+        open_page.watch(page).allow("integrity")
+        sent: list[str] = []
+        page.on("request", lambda request, sent=sent: sent.append(request.method))
+        page.route(lambda url, file=file: url.endswith(f"/{file}"), spoil, times=1)
+        page.goto(f"/s/{slug}#{code}")
+        said = page.get_by_text("Part of this page did not arrive, or this browser is too old")
+        expect(said, file).to_be_visible()
+        page.get_by_role("button", name="Load the page again").click()
+        expect(page.get_by_role("button", name="Start"), file).to_be_visible()
+        assert {*sent} == {"GET"}, file
+        page.get_by_role("button", name="Start").click()
+        expect(page.locator("main progress"), file).to_be_visible()
 
 
 def test_where_what_sends_never_comes_whoever_declined_has_and_others_may_change_the_language(

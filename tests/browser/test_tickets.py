@@ -219,7 +219,9 @@ def test_a_code_that_is_mistyped_after_a_lost_answer_loses_no_ticket(
     assert first == second
 
 
-@pytest.mark.parametrize("file", ["respondent_tickets.js", "respondent_admission.js"])
+@pytest.mark.parametrize(
+    "file", ["respondent_tickets.js", "respondent_admission.js", "respondent_code_use.js", "screens"]
+)
 def test_a_page_without_the_script_of_tickets_asks_and_sends_nothing(
     open_page: Opener, served: factories.Served, survey: factories.Published, file: str
 ) -> None:

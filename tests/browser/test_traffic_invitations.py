@@ -124,9 +124,9 @@ def test_a_page_that_writes_the_code_by_the_truth_is_caught(
 
 KEEPING = {
     "the history": ("invitation.js", "location.pathname + location.search;", "location.href;"),
-    "the address": ("invitation.js", "\nforget();\n", "\n"),
+    "the address": ("code_use.js", "\nforget();\n", "\n"),
     "the storage": ("submit.js", "...rounds(family), [round]", "body: read(page.round), [round]"),
-    "a request": ("invitation.js", "let typed = '';", "let typed = ''; fetch(`/?${location.hash.slice(1)}`);"),
+    "a request": ("invitation.js", "let ask = ", "fetch(`/?${location.hash.slice(1)}`); let ask = "),
 }  # fmt: skip
 
 

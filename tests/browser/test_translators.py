@@ -48,12 +48,12 @@ def opened(
     page.add_init_script(FIXED_CHANCE % 0)
     page.add_init_script(TRANSLATOR)
     if not marked:
-        page.route(f"**/s/{slug}", unmark)
+        page.route(re.compile(rf"/s/{slug}(/screens\?.*)?$"), unmark)
     return Respondent(page, slug).open()
 
 
 def unmark(route: Route) -> None:
-    """The page without its marks."""
+    """The page, or its later screens, without marks."""
     answer = route.fetch()
     body = re.sub(r' class="notranslate"| translate="no"', "", answer.text())
     route.fulfill(response=answer, body=body)

@@ -164,9 +164,9 @@ def traces(page: Page, wire: Wire) -> Traces:
 
 
 def order_files(requests: list[Traces]) -> list[Traces]:
-    """Files and questions that a page names are asked for side by side, in any order; all else keeps its place."""
+    """Files, questions and later screens are asked for side by side, in any order; all else keeps its place."""
     found: list[Traces] = []
-    named = re.compile(r"/client/|/survey\.json$")
+    named = re.compile(r"/client/|/survey\.json$|/screens\?lang=")
     for asked_for, run in itertools.groupby(requests, key=lambda it: bool(named.search(it.get("url", "")))):
         found += sorted(run, key=lambda it, asked_for=asked_for: str(it["url"]) if asked_for else "")
     return found
@@ -197,13 +197,13 @@ def forget_responses(database_url: str) -> None:
 
 
 def without_integrity(page: Page, slug: str) -> None:
-    """Serve the survey's page without its hashes, as a server that was taken over could."""
+    """Serve the survey's page, and its later screens, without their hashes, as a server that was taken over could."""
 
     def stripped(route: Route) -> None:
         answer = route.fetch()
         route.fulfill(response=answer, body=re.sub(r' integrity="[^"]*"', "", answer.text()))
 
-    page.route(f"**/s/{slug}", stripped)
+    page.route(re.compile(rf"/s/{slug}(/screens\?.*)?$"), stripped)
 
 
 def rewritten(page: Page, leaks: Sequence[Leak]) -> None:
@@ -227,7 +227,7 @@ def rewritten(page: Page, leaks: Sequence[Leak]) -> None:
 
 def await_files(page: Page) -> None:
     """Wait for what everybody loads after the first screen: what sends, and own coins where they are offered."""
-    if page.locator("#what-sends").count():
+    if page.locator("#later").count():
         page.wait_for_function(
             "(file) => performance.getEntriesByType('resource').some(({ name }) => name.endsWith(`/${file}`))",
             arg=find_file("delivery.js"),

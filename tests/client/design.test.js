@@ -96,7 +96,7 @@ test('what a question loses is stated once more for the whole of it, in new vers
 
 test('an entry that this page does not know, or that hides a design, is refused', () => {
   const adding = (entry) => changed(({ questions }) => { questions.push(entry); });
-  for (const entry of [null, {}, { kind: 'text', text: 'T' }, { kind: 'toString' }, { kind: '__proto__' }, { name: 'q', kind: 'yes_no', text: 'Q?' }]) {
+  for (const entry of [null, {}, { kind: 'song', text: 'T' }, { kind: 'toString' }, { kind: '__proto__' }, { name: 'q', kind: 'yes_no', text: 'Q?' }]) {
     refuses(() => checkDefinition(adding(entry)), 'format');
   }
 });

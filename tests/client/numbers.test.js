@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
 import { Refusal, kinds, rowsOf } from '../../client/design.js';
-import { between, binOf, binnedNumber, gridOf, number, typed } from '../../client/numbers.js';
+import { between, binOf, binnedNumber, gridOf, number } from '../../client/numbers.js';
 import { randomize } from '../../client/randomize.js';
+import { typed } from '../../client/typed_number.js';
 import { published, twoByTwo } from './published.js';
 import { read } from './vectors.js';
 

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import { afterEach, beforeEach, test } from 'node:test';
 
-import { alone, erase, keep, markSent, markShown, persist, post, recall, spentBefore, writeBody } from '../../client/submit.js';
+import { alone, persist, post } from '../../client/posting.js';
+import { erase, keep, markSent, markShown, recall, spentBefore, writeBody } from '../../client/submit.js';
 
 const BODY = writeBody('8c1f02b7d4e65ae98c1f02b7d4e65ae9', 'a'.repeat(64), [0, 1, 1], [1, 1, 1]);
 const QUICK = { pause: 4, longest: 16 };

@@ -104,6 +104,8 @@ class Reader:
             self.get(answer.headers["Location"])
         elif kind == "text/html":
             self.pages[seen] = content.decode()
+            for later in re.findall('data-screens="([^"]+)"', self.pages[seen]):
+                self.get(html.unescape(later))
             if 'class="not-here"' in self.pages[seen] and ALL_OPEN not in path:
                 self.folded[page] += 1
                 self.get(_open_all(path))

@@ -48,6 +48,7 @@ LEAST = {
     "joining.accept": ANYBODY,
     "respond.page": ANYBODY,
     "respond.definition": ANYBODY,
+    "respond.screens": ANYBODY,
     "respond.how": ANYBODY,
     "respond.tablet": ANYBODY,
     "respond.store": ANYBODY,

@@ -43,7 +43,7 @@ LEAST = 500
 LONGEST = 1_000
 """Bytes of what a browser says of languages and compression that are looked at, and remembered."""
 
-_PAGE = re.compile(r"/s/([^/]+)(?:/survey\.json|/how|/tablet|/logo/[0-9a-f]{64}\.png)?")
+_PAGE = re.compile(r"/s/([^/]+)(?:/survey\.json|/screens|/how|/tablet|/logo/[0-9a-f]{64}\.png)?")
 _LANGUAGE = re.compile(rb"(?:^|; ?)(%b=[^;]{0,20})(?:;|$)" % LANGUAGE_COOKIE.encode())
 """That cookie alone: nothing of the others is remembered."""
 

@@ -127,6 +127,10 @@ class AnswerChecker:
         """What is wrong with the page that explains."""
         return self._check_while_open(slug, "how", asked, answer, visitor, self._drawer.draw_how)
 
+    def check_screens(self, slug: str, asked: str | None, answer: SiteAnswer, visitor: Visitor) -> list[str]:
+        """What is wrong with what the page loads once its first screen is there."""
+        return self._check_while_open(slug, "screens", asked, answer, visitor, self._drawer.draw_screens)
+
     def check_tablet(self, slug: str, asked: str | None, answer: SiteAnswer, visitor: Visitor) -> list[str]:
         """What is wrong with the page for a tablet."""
         return self._check_while_open(slug, "tablet", asked, answer, visitor, self._drawer.draw_tablet)

@@ -24,6 +24,7 @@ from server.web.respondent_page import (
     TabletData,
     draw_how_page,
     draw_page,
+    draw_screens,
     draw_shut_page,
     draw_tablet_page,
     draw_unknown_page,
@@ -77,6 +78,17 @@ def draw_open_pages(slug: str, survey: PublishedSurvey, language: str, forgets: 
         state = "open" + ", by invitation" * invited + ", with work" * work + ", simulated" * simulated
         state += ", offline" * offline + ", without a note" * forgets
         yield Shell(state, draw_page(data, survey.published, survey.definition))
+
+
+def draw_screen_pages(slug: str, survey: PublishedSurvey, language: str) -> Iterator[Shell]:
+    """The texts that those load once their first screen is there."""
+    for group, (invited, work), forgets in product(
+        (None, *_list_groups(language)), _ADMISSIONS, (False, True)
+    ):
+        data = PageData(
+            slug, survey.version, _NOTE, group, invited, False, SENDER, work, offline=False, forgets=forgets
+        )
+        yield Shell("later screens", draw_screens(data, survey.published, survey.definition))
 
 
 def draw_tablet_pages(slug: str, survey: PublishedSurvey, language: str) -> Iterator[Shell]:

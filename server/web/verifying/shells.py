@@ -25,6 +25,7 @@ from server.web.verifying.page_variants import (
     SENDER,
     draw_how_pages,
     draw_open_pages,
+    draw_screen_pages,
     draw_shut_pages,
     draw_tablet_pages,
     mark_populations,
@@ -112,6 +113,14 @@ class ShellDrawer:
             self._begun[key] = _BegunShells(
                 draw_how_pages(slug, survey), lambda: self._asking(slug, language, "/how")
             )
+        return self._begun[key]
+
+    def draw_screens(self, slug: str, language: str, survey: PublishedSurvey) -> Iterable[Shell]:
+        """What the page of a link loads once its first screen is there, while it takes responses."""
+        key = ("screens", slug, language, survey.version)
+        if key not in self._begun:
+            drawn = mark_populations(draw_screen_pages(slug, survey, language), language)
+            self._begun[key] = _BegunShells(drawn, lambda: self._asking(slug, language, "/screens"))
         return self._begun[key]
 
     def draw_tablet(self, slug: str, language: str, survey: PublishedSurvey) -> Iterable[Shell]:

@@ -188,6 +188,7 @@ class _SiteComparer:
                     f"{what} of {slug}{named}", f"/s/{slug}/{page}{asked}", partial(check, slug, reading), who
                 )
                 for what, page, check in (
+                    ("screens", "screens", self._checker.check_screens),
                     ("explanation", "how", self._checker.check_how),
                     ("tablet", "tablet", self._checker.check_tablet),
                     ("receipts", "receipt", self._checker.check_receipt),

@@ -31,6 +31,7 @@ from server.web.respondent_page import (
     draw_how_page,
     draw_page,
     draw_receipt_page,
+    draw_screens,
     draw_shut_page,
     draw_tablet_page,
     draw_unknown_page,
@@ -63,22 +64,43 @@ def page(slug: str) -> ResponseReturnValue:
             forgets=survey.forgets,
         )
         return _draw_shut(slug, standing, survey, group, parts), refusal.status
-    sender = draw_sender_of(survey, slug)
-    work = config().proof_of_work.is_asked(survey.works) and not invited
     g.offline = survey.offline
-    data = PageData(
+    return draw_page(
+        _collect_data(slug, survey, current.sha256, group, invited=invited),
+        current.published,
+        surveys.definition_of(current),
+    )
+
+
+@blueprint.get("/screens")
+def screens(slug: str) -> ResponseReturnValue:
+    """What that page loads once its first screen is there. Also of a survey that was paused meanwhile: answers wait."""
+    link = surveys.find_link(session(), slug)
+    if link is None or link[0].current is None:
+        return _show_shut(slug)
+    survey, stratum = link
+    current = link[0].current
+    allow_keeping(survey, surveys.now())
+    invited = strata.is_invited(session(), survey, stratum)
+    data = _collect_data(slug, survey, current.sha256, _group_of(survey, stratum), invited=invited)
+    return draw_screens(data, current.published, surveys.definition_of(current))
+
+
+def _collect_data(
+    slug: str, survey: Survey, version: str, group: LinkGroup | None, *, invited: bool
+) -> PageData:
+    return PageData(
         slug,
-        current.sha256,
+        version,
         _note_of(survey),
         group,
         invited,
         survey.simulated,
-        sender,
-        work,
+        draw_sender_of(survey, slug),
+        config().proof_of_work.is_asked(survey.works) and not invited,
         survey.offline,
         survey.forgets,
     )
-    return draw_page(data, current.published, surveys.definition_of(current))
 
 
 @blueprint.get("/tablet")

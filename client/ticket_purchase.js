@@ -1,0 +1,78 @@
+// Where a code buys a ticket: the browser draws it, has it signed blindly, and keeps it on this device until answers that it
+// let in have arrived. What is sent for the signature says nothing of the ticket, so that none leads from answers to a code.
+
+import { blind, finish, fromText, randomBytes, toText } from './blinding.js';
+import { way } from './design.js';
+import { reader } from './page.js';
+import { alone, post } from './posting.js';
+import { hex } from './randomize.js';
+import { withTicket } from './submit.js';
+import { keep, lock, purse, recall } from './ticket.js';
+
+const DRAWN = 32; // bytes
+const MEANT = new TextEncoder().encode('Moneda ticket');
+const PATIENCE = 20000; // ms
+
+const forgetCode = way.leave;
+let modulus = null;
+
+/** The key of this link, which the survey's own hash must name: nobody has one of their own. */
+way.takeKey = async (text, named = []) => {
+  const key = fromText(text ?? '');
+  const print = hex(new Uint8Array(await crypto.subtle.digest('SHA-256', key)));
+  if (named.includes(print)) modulus = key;
+  return Boolean(modulus);
+};
+
+/** Has a ticket signed for a code, unless one is here that was not `refused`; by one page of this link at a time. */
+way.buy = (code, refused) => alone(lock, () => buy(code, refused));
+
+/** The same is asked again for the same code, whatever was typed in between, so that a lost answer loses nothing. */
+async function buy(code, refused) {
+  if (!modulus) return { status: 0 }; // not loaded yet
+  purse.held = recall() ?? purse.held; // another page may have been quicker
+  if (way.holdsTicket() && purse.held.ticket !== refused) return { status: 200 };
+  const draws = purse.held?.draws ?? {};
+  const draw = draws[code] ?? await drawTicket().catch(() => null);
+  if (!draw) return { status: 0 }; // a key of no use
+  purse.held = { draws: { ...draws, [code]: draw } };
+  keep();
+  const body = JSON.stringify({ invitation: code, blinded: draw.blinded });
+  const { status, field, read } = await post(document.getElementById('ticketed').dataset.buy, body, { language: reader(), patience: PATIENCE });
+  if (status !== 200) {
+    if (field === 'invitation') giveUp(code); // it buys none, now or later
+    return { status, field };
+  }
+  try {
+    const { signature, among } = await read;
+    const signed = await finish(modulus, message(draw.drawn), fromText(signature), fromText(draw.inverse));
+    purse.held = { ticket: toText(Uint8Array.from([...fromText(draw.drawn), ...signed])), among: Math.max(0, Math.trunc(among) || 0) };
+  } catch {
+    return { status: 0 }; // an answer that was cut off, or that somebody else gave
+  }
+  keep();
+  forgetCode();
+  return { status };
+}
+
+function giveUp(code) {
+  const { [code]: _, ...draws } = purse.held.draws;
+  purse.held = { draws };
+  if (Object.keys(draws).length) keep();
+  else way.dropTicket();
+}
+
+way.sign = (body) => (way.holdsTicket() ? withTicket(body, purse.held.ticket) : body);
+
+way.leave = () => {
+  way.dropTicket();
+  forgetCode();
+};
+
+async function drawTicket() {
+  const drawn = toText(randomBytes(DRAWN));
+  const { blinded, inverse } = await blind(modulus, message(drawn));
+  return { drawn, blinded: toText(blinded), inverse: toText(inverse) };
+}
+
+const message = (drawn) => Uint8Array.from([...fromText(drawn), ...MEANT]);
