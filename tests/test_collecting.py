@@ -65,7 +65,7 @@ def test_strata_stand_against_their_part_of_the_plan(signed_in: FlaskClient, dat
         ("North", "B"): (120, "100 120.0 %"),
         ("South",): (30, "100 30.0 %"),
     }
-    assert "Farthest from its target: South, 30 of 100." in page
+    assert "Farthest from its target: <bdi>South</bdi>, 30 of 100." in page
     assert "240 responses are shown, 60.0 % of the 400 that are planned." in results(signed_in, survey)
     assert listed(signed_in, survey) == "240 of 400 planned responses shown"
     assert listed_strata(signed_in, survey) == (0, 2, 0)
@@ -93,7 +93,7 @@ def test_withheld_strata_are_withheld_here_too(signed_in: FlaskClient, database_
         ("South",): (None, "100 –"),
         (OWN_LINK,): (None, "– –"),
     }
-    assert "Farthest from its target: North, 102 of 300." in page
+    assert "Farthest from its target: <bdi>North</bdi>, 102 of 300." in page
     assert "Withheld are strata with fewer than 10 responses" in page
     assert listed_strata(signed_in, survey) == (0, 2, 1)
 

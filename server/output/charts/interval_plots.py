@@ -98,11 +98,17 @@ def _write_words(parts: list[str], row: PlottedEstimate, height: float) -> float
             height += LINE
             parts.append(text(0, height - 3, words, "strong"))
     indent = row.depth * _STEP
-    beside = WIDTH - estimate_width(row.said) - 12 - indent
-    for words in wrap_text(row.label, beside, 3):
+    room = WIDTH - indent
+    beside = room - estimate_width(row.said) - 12
+    # Beside long numbers a label would be cut to a few letters a line.
+    apart = beside < min(estimate_width(row.label), room / 3)
+    for words in wrap_text(row.label, room if apart else beside, 3):
         height += LINE
         parts.append(text(indent, height - 3, words))
-    parts.append(text(WIDTH, height - 3, row.said, anchor="end"))
+    for place, words in enumerate(wrap_text(row.said, WIDTH)):
+        if place or apart:
+            height += LINE
+        parts.append(text(WIDTH, height - 3, words, anchor="end"))
     return height
 
 
