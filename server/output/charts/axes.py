@@ -29,6 +29,10 @@ class Axis:
         place = 100 * (value - self.low) / (self.high - self.low)
         return round(min(max(place, 0.0), 100.0), 2)
 
+    def holds(self, value: float) -> bool:
+        """Whether a value has a place of its own in the drawing."""
+        return self.low <= value <= self.high
+
     @property
     def hatches(self) -> list[float]:
         """Where the strokes start, 4 units wide, that hatch what is impossible."""
