@@ -71,6 +71,7 @@ def publish_earlier(studio: Studio) -> str:
         **survey(studio, "undeclared", budget=1.1, plan={"respondents": 2_500, "margin": 0.1}),
         "title": title,
     }
+    document["questions"][0]["design"]["gamma"] = 0.25  # which coins can throw
     published = factories.publish(studio.served.database_url, document, minimum=10)
     factories.settle(studio.served.database_url, published.slug, simulated=True)
     today = datetime.now(UTC).date()
