@@ -117,6 +117,12 @@ def test_what_is_far_beyond_the_possible_is_cut_and_leaves_it_half_of_the_drawin
     assert charts.part_axis(2.4).holds(2.4)
 
 
+def test_each_of_two_times_is_named_however_long_its_name() -> None:
+    names = ["1. Extra jobs of people in three towns", "2. Extra jobs of people in three towns, a year later"]
+    drawing = charts.course("Surveys", [replace(ROWS[0], label=name) for name in names], AXIS, percent)
+    assert " ".join(names) in " ".join(texts(drawing))
+
+
 def test_long_numbers_leave_labels_their_room() -> None:
     said = "11.6 to 19.9 hours of undeclared work a week"
     drawing = charts.estimates("Means", [PlottedEstimate("Villanueva", said, 0.3, (0.2, 0.4))], AXIS, percent)
