@@ -95,6 +95,42 @@ def scale(drawing: Drawing) -> tuple[float, float]:
     return marks["0 %"], marks["100 %"]
 
 
+def test_what_is_far_beyond_the_possible_is_cut_and_leaves_it_half_of_the_drawing() -> None:
+    """Of 60 responses through weak coins: minus 300 to 120 %. An arrow goes on where nothing ends."""
+    interval = (-3.0, 1.2)
+    axis = charts.share_axis([interval])
+    assert (axis.low, axis.high) == (-0.5, pytest.approx(1.3, abs=0.1))
+    rows = [PlottedEstimate("Yes", "", -0.9, interval)]
+    dotted, barred = charts.estimates("A", rows, axis, percent), charts.histogram("A", rows, axis, percent)
+    none, whole = scale(dotted)
+    assert whole - none > WIDTH / 2
+    assert not places(dotted, "circle", "dot")  # the estimate lies farther
+    for drawing in (dotted, barred):
+        (drawn,) = (
+            shape.attrib["d"]
+            for shape in parsed(drawing).iter(f"{SVG}path")
+            if "range" in shape.get("class", "")
+        )
+        assert drawn.count("l-5 5l5 5") == 1
+        assert "l5 5l-5 5" not in drawn
+    assert drawn.count("v8") == 1  # ends on one side alone
+    assert charts.part_axis(2.4).holds(2.4)
+
+
+def test_each_of_two_times_is_named_however_long_its_name() -> None:
+    names = ["1. Extra jobs of people in three towns", "2. Extra jobs of people in three towns, a year later"]
+    drawing = charts.course("Surveys", [replace(ROWS[0], label=name) for name in names], AXIS, percent)
+    assert " ".join(names) in " ".join(texts(drawing))
+
+
+def test_long_numbers_leave_labels_their_room() -> None:
+    said = "11.6 to 19.9 hours of undeclared work a week"
+    drawing = charts.estimates("Means", [PlottedEstimate("Villanueva", said, 0.3, (0.2, 0.4))], AXIS, percent)
+    assert texts(drawing)[:2] == ["Villanueva", said]
+    longest = charts.estimates("Means", [PlottedEstimate("", 2 * f"{said} ", 0.3, (0.2, 0.4))], AXIS, percent)
+    assert all(estimate_width(words) <= WIDTH for words in texts(longest))
+
+
 @pytest.mark.parametrize("kind", every_chart())
 def test_a_drawing_is_one_element_that_loads_and_runs_nothing_and_says_all_it_shows(kind: str) -> None:
     drawing = every_chart()[kind]

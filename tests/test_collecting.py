@@ -2,6 +2,7 @@
 
 import re
 from datetime import date
+from pathlib import Path
 
 import pytest
 from flask.testing import FlaskClient
@@ -11,6 +12,7 @@ from tests.support import factories
 from tests.support.collected_numbers import OWN_LINK, find_listed, read_listed, read_listed_strata, read_rows
 from tests.support.factories import Published
 from tests.support.folded_parts import ALL_OPEN
+from tests.support.paper_sheets import key_in
 
 PLAN = {"plan": {"respondents": 400, "margin": 0.1}}
 TREE = "North > A, 2000\nNorth > B, 1000\nSouth, 1000"
@@ -32,6 +34,12 @@ def listed(client: FlaskClient, survey: Published) -> str:
 
 def listed_strata(client: FlaskClient, survey: Published) -> tuple[int, int, int] | None:
     return read_listed_strata(client.get("/manage/surveys").text, survey.slug)
+
+
+def listed_ways(client: FlaskClient, survey: Published) -> str | None:
+    entry = find_listed(client.get("/manage/surveys").text, survey.slug)
+    found = re.search(r'class="fine ways">([^<]*)<', entry)
+    return found and found[1]
 
 
 def store(database_url: str, survey: Published, link: str, *numbers: int) -> None:
@@ -57,7 +65,7 @@ def test_strata_stand_against_their_part_of_the_plan(signed_in: FlaskClient, dat
         ("North", "B"): (120, "100 120.0 %"),
         ("South",): (30, "100 30.0 %"),
     }
-    assert "Farthest from its target: South, 30 of 100." in page
+    assert "Farthest from its target: <bdi>South</bdi>, 30 of 100." in page
     assert "240 responses are shown, 60.0 % of the 400 that are planned." in results(signed_in, survey)
     assert listed(signed_in, survey) == "240 of 400 planned responses shown"
     assert listed_strata(signed_in, survey) == (0, 2, 0)
@@ -85,7 +93,7 @@ def test_withheld_strata_are_withheld_here_too(signed_in: FlaskClient, database_
         ("South",): (None, "100 –"),
         (OWN_LINK,): (None, "– –"),
     }
-    assert "Farthest from its target: North, 102 of 300." in page
+    assert "Farthest from its target: <bdi>North</bdi>, 102 of 300." in page
     assert "Withheld are strata with fewer than 10 responses" in page
     assert listed_strata(signed_in, survey) == (0, 2, 1)
 
@@ -150,6 +158,33 @@ def test_numbers_grow_by_the_minimum_in_both_places(signed_in: FlaskClient, data
     # As many as the minimum wait, always; ten at a time are shown.
     planned = "of 400 planned responses shown"
     assert seen == [(0, "no responses shown yet"), *((n, f"{n} {planned}") for n in (10, 10, 20))]
+
+
+def test_the_list_tells_ways_of_collecting_as_results_do(
+    signed_in: FlaskClient, database_url: str, tmp_path: Path
+) -> None:
+    """In steps. Once a few of C came, they and B are withheld, and of A alone it is told."""
+    survey = publish(database_url)
+    links = factories.plant(database_url, survey.slug, "A\nB\nC")
+    way = re.compile(r'data-mark="way \d">(\d+)<')
+
+    def key_in_sheets(number: int, stratum: str) -> None:
+        file = tmp_path / f"{stratum}{number}.csv"
+        done = key_in(database_url, survey.slug, file, ["AA"] * number, "--stratum", stratum)
+        assert done.exit_code == 0, done.output
+
+    said = []
+    store(database_url, survey, links["A"], 40)
+    for number, stratum in ((19, "A"), (11, "A"), (20, "B")):
+        key_in_sheets(number, stratum)
+        said.append(listed_ways(signed_in, survey))
+        assert way.findall(results(signed_in, survey)) == re.findall(r"\d+", said[-1] or "")
+    # Of each way, as of each stratum, ten or more wait.
+    assert said == [None, "on a device: 30, on paper: 11", "on a device: 30, on paper: 21"]
+    key_in_sheets(3, "C")
+    factories.close(database_url, survey.slug)
+    assert listed_ways(signed_in, survey) == "told apart: on a device 40, on paper 30"
+    assert way.findall(results(signed_in, survey)) == ["40", "30"]
 
 
 def test_without_populations_or_a_plan_there_are_no_targets(

@@ -194,6 +194,7 @@ def read_told(database_url: str, slug: str) -> Told:
             for (own,) in report.modes.waves.values():
                 apart |= {place for place, n in zip(own.strata, own.sizes.tolist(), strict=True) if n}
         sizes = {} if report.modes is None else report.modes.sizes
+        assert reports.follow_surveys(session, [(survey, None)])[survey.id].by_mode == sizes
         shown = frozenset(place for place in places if report.shows(place))
         return Told(cells, shown, frozenset(apart), sizes)
 

@@ -285,7 +285,7 @@ def test_it_says_how_answers_were_protected_and_how_sure_one_can_be(report: Repo
 
     assert report.definition.guesses.right > 99
     assert "could be right nearly always." in said(report, "protected")
-    assert "Each range by itself holds the number that it is about in about 95 of 100 surveys" in said(
+    assert "Each range by itself covers the number that it stands for in about 95 of 100 surveys" in said(
         report, "sure"
     )
     assert "of 100 ranges, about 5 miss it" in said(report, "sure")

@@ -272,6 +272,17 @@ def test_a_group_is_called_higher_only_where_its_interval_says_so() -> None:
     assert over.sentence == "These responses do not tell where “Yes” is the most common."
 
 
+@pytest.mark.parametrize("groups", [3, 40])
+def test_numbers_of_groups_are_drawn_or_said_to_stand_elsewhere(groups: int) -> None:
+    words = ReportWords("en")
+    figures = [make_figure("respondents", 90, (80, 100))]
+    figures += [make_figure("respondents", 9, (5, 13), (STRATUM, f"Place {each}")) for each in range(groups)]
+    entry = sample_ledger.entry(1, Item(ItemKind.HIERARCHY), figures)
+    finding = read(words, entry)
+    assert bool(draw_finding(words, finding, ASKED)) == (groups == 3)
+    assert ("under “What was released, with every number”" in finding.meaning) == (groups == 40)
+
+
 def test_how_many_answered_is_said_only_as_it_was_released() -> None:
     count = sample_ledger.entry(1, Item(ItemKind.COUNT), [Figure("respondents", (), 613, 2.1, 609, 617)])
     assert find_answered(publish(release_share(0.3, (0.2, 0.4)))) is None

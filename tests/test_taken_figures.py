@@ -84,7 +84,7 @@ def test_a_stratum_of_which_nobody_is_shown_is_not_said_to_have_none(
     page = html.unescape(
         signed_in.get(f"{collect(database_url)}/results", headers={"Accept-Language": "en"}).text
     )
-    assert "Farthest from its target: South, of which none is shown." in page
+    assert "Farthest from its target: <bdi>South</bdi>, of which none is shown." in page
     row = re.search(r'data-mark="collected South">(.*?)</tr>', page, re.DOTALL)
     assert row is not None
     assert row[1].startswith("none shown")

@@ -168,14 +168,17 @@ def count_told(session: Session, survey: Survey) -> dict[Key, int]:
 
 def count_told_by_day_of(
     session: Session, surveys: Sequence[Survey]
-) -> dict[int, dict[Key, Mapping[date, int]]]:
-    """The same of several surveys, by their ids; of each version and stratum by the day from which they are shown."""
+) -> dict[int, dict[tuple[Key, Mode], Mapping[date, int]]]:
+    """The same of several surveys, by their ids; by way of collecting, too, and the day from which they are shown."""
     found = batches.count_sealed_by_day_of(session, surveys)
-    told: dict[int, dict[Key, Mapping[date, int]]] = {}
+    told: dict[int, dict[tuple[Key, Mode], Mapping[date, int]]] = {}
     for survey in surveys:
         days = found[survey.id]
-        sizes = {key: sum(own.values()) for key, own in days.items()}
-        told[survey.id] = {key: days[key] for key in find_told(sizes, survey).keys}
+        sizes: dict[Key, int] = {}
+        for (key, _mode), own in days.items():
+            sizes[key] = sizes.get(key, 0) + sum(own.values())
+        keys = find_told(sizes, survey).keys
+        told[survey.id] = {place: own for place, own in days.items() if place[0] in keys}
     return told
 
 

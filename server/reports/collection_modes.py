@@ -64,11 +64,8 @@ def split_by_mode(
     if not any(key in told for key in found.get(Mode.PAPER, response_counts.NOTHING).sizes):
         return None
     places = places_of(nodes)
-    keys = [[(version.id, place) for place in places] for version in survey.versions]
-    sizes = [
-        [[_count(found, mode, key) if key in told else 0 for mode in Mode] for key in row] for row in keys
-    ]
-    apart = _choose_places(sizes, nodes, withheld, survey.minimum)
+    sizes = {(key, mode): n for mode, own in found.items() for key, n in own.sizes.items() if key in told}
+    apart = _choose_places(survey, sizes, nodes, withheld)
     wanted = {key for key in told if key[1] in apart}
     waves = {
         mode: tuple(
@@ -84,23 +81,37 @@ def split_by_mode(
     return CollectionModes(waves, rest, left_out)
 
 
-def _count(found: Mapping[Mode, Collected], mode: Mode, key: Key) -> int:
-    return found.get(mode, response_counts.NOTHING).sizes.get(key, 0)
+def count_by_mode(
+    survey: Survey, told: Mapping[tuple[Key, Mode], int], nodes: Sequence[Node], withheld: Set[object]
+) -> dict[Mode, int]:
+    """How many are told apart of each way, of responses that results are about: `CollectionModes.sizes`.
+
+    Nothing where none came from paper. `withheld` are the groups that results withhold.
+    """
+    if not any(mode == Mode.PAPER for _key, mode in told):
+        return {}
+    apart = _choose_places(survey, told, nodes, withheld)
+    return {
+        mode: sum(n for ((_version, place), way), n in told.items() if way == mode and place in apart)
+        for mode in Mode
+    }
 
 
 def _choose_places(
-    sizes: Sequence[Sequence[Sequence[int]]],
-    nodes: Sequence[Node],
-    withheld: Set[object],
-    minimum: int,
+    survey: Survey, told: Mapping[tuple[Key, Mode], int], nodes: Sequence[Node], withheld: Set[object]
 ) -> set[int | None]:
-    """The strata of which responses are told apart; `sizes` are those of each version, stratum and mode."""
+    """The strata of which responses are told apart; `told` are those of each version, stratum and mode."""
+    places, minimum = places_of(nodes), survey.minimum
+    sizes = [
+        [[told.get(((version.id, place), mode), 0) for mode in Mode] for place in places]
+        for version in survey.versions
+    ]
     by_version = [[sum(modes) for modes in row] for row in sizes]
     totals = [sum(own) for own in zip(*by_version, strict=True)]
     hidden = withheld | hidden_in([*by_version, totals], nodes, minimum)
     return {
         stratum
-        for place, stratum in enumerate(places_of(nodes))
+        for place, stratum in enumerate(places)
         if stratum not in hidden
         and ("own", stratum) not in hidden
         and not any(0 < n < minimum for row in sizes for n in row[place])

@@ -1,6 +1,6 @@
 """Responses per day, days with few of them taken together; by weeks where there are many days."""
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 
@@ -26,11 +26,15 @@ class Period:
 
 def sum_days(days: Mapping[Key, Mapping[date, int]], kept: Set[Key], versions: Set[int]) -> dict[date, int]:
     """Responses per day of some versions, by their ids, as far as they are kept."""
+    return add_days(days.get(key, {}) for key in kept if key[0] in versions)
+
+
+def add_days(groups: Iterable[Mapping[date, int]]) -> dict[date, int]:
+    """Responses per day of several groups together."""
     total: dict[date, int] = {}
-    for key in kept:
-        if key[0] in versions:
-            for day, n in days.get(key, {}).items():
-                total[day] = total.get(day, 0) + n
+    for days in groups:
+        for day, n in days.items():
+            total[day] = total.get(day, 0) + n
     return total
 
 

@@ -36,8 +36,8 @@ def remarks(
             yield Remark(
                 N_("Mean outside its range."),
                 N_(
-                    "No true mean lies there. With few responses chance does this: read it as close to that end "
-                    "of its range."
+                    "No true mean lies there. With few responses chance does this: read no more into it than its "
+                    "interval says."
                 ),
             )
     if control is not None:
@@ -57,20 +57,18 @@ def _impossible(p_value: float, shown: int, value: float) -> Remark:
     if shown > 1:
         return Remark(
             N_("Outside 0 to 100 %% only by chance."),
-            N_(
-                "Read such a share as “close to 0” or “close to 100 %%”: possible shares fit these reports (%(p)s)."
-            ),
+            N_("Possible shares fit these reports (%(p)s): read no more into one than its interval says."),
             p_value,
         )
     if value < 0:
         return Remark(
             N_("Below 0 only by chance."),
-            N_("Read it as “close to 0”: a true share of 0 fits these reports (%(p)s)."),
+            N_("A true share of 0 fits these reports (%(p)s): read no more into it than the interval says."),
             p_value,
         )
     return Remark(
         N_("Above 100 %% only by chance."),
-        N_("Read it as “close to 100 %%”: a true share of 100 %% fits these reports (%(p)s)."),
+        N_("A true share of 100 %% fits these reports (%(p)s): read no more into it than the interval says."),
         p_value,
     )
 

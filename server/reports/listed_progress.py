@@ -1,6 +1,6 @@
 """How collecting goes in each of many surveys, as their list tells it: no more than the results of each do."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from datetime import date
 
@@ -9,10 +9,11 @@ from sqlalchemy.orm import Session
 from server.collect import response_counts
 from server.collect.response_counts import Key
 from server.collect.waves import places_of
+from server.reports.collection_modes import count_by_mode
 from server.reports.collection_progress import StratumProgress, follow_upper
-from server.reports.day_counts import Timeline, find_timeline, periods, sum_days
+from server.reports.day_counts import Timeline, add_days, find_timeline, periods
 from server.reports.stratum_estimates import hidden_in
-from server.store.models import Survey
+from server.store.models import Mode, Survey
 from server.study import strata
 from server.study.strata import Node
 
@@ -31,12 +32,15 @@ class ListedProgress:
         When they were shown.
     strata : tuple of StratumProgress
         The strata right under the survey that have a target; none where it is left to results which are withheld.
+    by_mode : mapping
+        How many are told apart of each way of collecting; nothing where none came from paper, or as with strata.
     """
 
     n: int
     planned: int | None
     days: Timeline
     strata: tuple[StratumProgress, ...]
+    by_mode: Mapping[Mode, int]
 
     @property
     def at_target(self) -> int:
@@ -65,28 +69,41 @@ def follow_surveys(
 
 
 def _follow(
-    survey: Survey, nodes: tuple[Node, ...], told: Mapping[Key, Mapping[date, int]], planned: int | None
+    survey: Survey,
+    nodes: tuple[Node, ...],
+    told: Mapping[tuple[Key, Mode], Mapping[date, int]],
+    planned: int | None,
 ) -> ListedProgress:
-    days = sum_days(told, told.keys(), {version for version, _stratum in told})
-    sizes = {key: sum(own.values()) for key, own in told.items()}
+    by_mode = {place: sum(own.values()) for place, own in told.items()}
+    sizes: dict[Key, int] = {}
+    for (key, _mode), n in by_mode.items():
+        sizes[key] = sizes.get(key, 0) + n
+    hidden = _find_hidden(survey, nodes, sizes)
     return ListedProgress(
         sum(sizes.values()),
         planned,
-        find_timeline(periods(days, survey.minimum)),
-        _follow_strata(survey, nodes, sizes, planned),
+        find_timeline(periods(add_days(told.values()), survey.minimum)),
+        () if hidden is None else _follow_strata(nodes, sizes, hidden, planned),
+        {} if hidden is None else count_by_mode(survey, by_mode, nodes, hidden),
     )
 
 
-def _follow_strata(
-    survey: Survey, nodes: tuple[Node, ...], told: Mapping[Key, int], planned: int | None
-) -> tuple[StratumProgress, ...]:
-    """Nothing where several versions hide something: what results withhold then depends on what each asks."""
-    if not nodes or not told:
-        return ()
+def _find_hidden(survey: Survey, nodes: tuple[Node, ...], told: Mapping[Key, int]) -> Set[object] | None:
+    """What results withhold; None where several versions hide something: it depends then on what each asks."""
     places, versions = places_of(nodes), {version for version, _stratum in told}
     tables = [[told.get((version, place), 0) for place in places] for version in versions]
     hidden = hidden_in(tables, nodes, survey.minimum)
     if hidden and len(versions) > 1:
+        return None
+    return hidden | {None} if survey.merged else hidden
+
+
+def _follow_strata(
+    nodes: tuple[Node, ...], told: Mapping[Key, int], hidden: Set[object], planned: int | None
+) -> tuple[StratumProgress, ...]:
+    if not nodes or not told:
         return ()
-    sizes = {place: sum(table[at] for table in tables) for at, place in enumerate(places)}
+    sizes: dict[int | None, int] = {}
+    for (_version, place), n in told.items():
+        sizes[place] = sizes.get(place, 0) + n
     return tuple(each for each in follow_upper(nodes, sizes, hidden, planned) if each.target)

@@ -3,8 +3,10 @@
 import csv
 import io
 import random
+import tempfile
 from collections import Counter
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 from playwright.sync_api import Page, expect
 
@@ -52,6 +54,40 @@ def take_all(studio: Studio, page: Page, slug: str) -> None:
         page.set_viewport_size({"width": 1280, "height": height})
         page.evaluate(f"document.getElementById('{part}').scrollIntoView()")
         studio.take(page, name, height)
+
+    earlier = publish_earlier(studio)
+    page.goto(f"{home}?open=surveys&question=undeclared&survey={earlier}")
+    page.set_viewport_size({"width": 1280, "height": 1000})
+    page.evaluate("document.getElementById('surveys').scrollIntoView()")
+    studio.take(page, "compared", 1000)
+    page.goto("/manage/surveys")
+    studio.take(page, "listed", 620)
+
+
+def publish_earlier(studio: Studio) -> str:
+    """A smaller survey that asks the same, in part on paper; its slug."""
+    title = studio.say("Extra jobs, a pilot", "Trabajos extra, piloto")
+    document = {
+        **survey(studio, "undeclared", budget=1.1, plan={"respondents": 2_500, "margin": 0.1}),
+        "title": title,
+    }
+    document["questions"][0]["design"]["gamma"] = 0.25  # which coins can throw
+    published = factories.publish(studio.served.database_url, document, minimum=10)
+    factories.settle(studio.served.database_url, published.slug, simulated=True)
+    today = datetime.now(UTC).date()
+    for ago in range(6):
+        day = today - timedelta(days=ago)
+        factories.store(studio.served.database_url, published, [([0], 190 - 20 * ago), ([1], 110)], day=day)
+    with tempfile.TemporaryDirectory() as folder:
+        sheets = ["A"] * 130 + ["B"] * 210
+        answers = "\n".join(["undeclared", *sheets]) + "\n"
+        file = Path(folder) / "sheets.csv"
+        file.write_text(answers, "utf-8")
+        done = factories.run(
+            studio.served.database_url, "survey", "enter", published.slug, str(file), "--version", "1"
+        )
+    assert done.exit_code == 0, done.output
+    return published.slug
 
 
 def answer(studio: Studio, page: Page, slug: str) -> None:

@@ -54,3 +54,41 @@ def test_what_is_asked_for_wrongly_is_still_refused(signed_in: FlaskClient, spoi
     for asked in ("row=q1&column=q1", "row=q1&column=nothing"):
         answer = signed_in.get(f"{page(spoilt).partition('?')[0]}?{asked}")
         assert answer.status_code == 404
+
+
+def test_an_estimate_beyond_the_possible_is_not_called_close_to_it(
+    signed_in: FlaskClient, database_url: str
+) -> None:
+    """23 of 60 report Yes through a coin that hardly tells: below 0, and still true of up to half of them."""
+    document = factories.definition([0.1])
+    document["questions"][0]["text"] = "هل؟"
+    survey = factories.publish(database_url, document, minimum=1)
+    factories.store(database_url, survey, [([1], 23), ([0], 37)])
+    factories.close(database_url, survey.slug)
+    said = signed_in.get(f"/manage/surveys/{survey.slug}/results").text
+    assert "Below 0 only by chance." in said
+    assert "read no more into it than the interval says" in said
+    assert "close to" not in said
+
+
+def test_numbers_after_an_answer_of_another_direction_keep_their_order(
+    signed_in: FlaskClient, database_url: str
+) -> None:
+    document = factories.definition(
+        questions=[
+            {
+                "name": "why",
+                "kind": "select_one",
+                "text": "لماذا؟",
+                "options": [{"name": "time", "text": "لا وقت"}, {"name": "hard", "text": "صعب"}],
+                "design": {"mechanism": "best_choice"},
+            }
+        ],
+        language="ar",
+        budget=2,
+    )
+    survey = factories.publish(database_url, document, minimum=1)
+    factories.store(database_url, survey, [([0], 900), ([1], 100)])
+    factories.close(database_url, survey.slug)
+    said = signed_in.get(f"/manage/surveys/{survey.slug}/results").text
+    assert "“<bdi>لا وقت</bdi>”" in said

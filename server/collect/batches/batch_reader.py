@@ -99,19 +99,27 @@ def count_waiting(session: Session, survey: Survey) -> dict[Key, int]:
 
 def count_sealed_by_day(session: Session, survey: Survey) -> dict[Key, dict[date, int]]:
     """How many responses of each version and stratum are shown from which day (UTC) on."""
-    return count_sealed_by_day_of(session, [survey])[survey.id]
+    found: dict[Key, dict[date, int]] = {}
+    for (key, _mode), days in count_sealed_by_day_of(session, [survey])[survey.id].items():
+        total = found.setdefault(key, {})
+        for day, number in days.items():
+            total[day] = total.get(day, 0) + number
+    return found
 
 
 def count_sealed_by_day_of(
     session: Session, surveys: Sequence[Survey]
-) -> dict[int, dict[Key, dict[date, int]]]:
-    """The same of several surveys, by their ids, in one question to the database for every hundred of them."""
+) -> dict[int, dict[tuple[Key, Mode], dict[date, int]]]:
+    """The same of several surveys, by their ids, and apart by how responses were collected.
+
+    One question to the database for every hundred surveys.
+    """
     ids = [survey.id for survey in surveys]
-    found: dict[int, dict[Key, dict[date, int]]] = {survey_id: {} for survey_id in ids}
+    found: dict[int, dict[tuple[Key, Mode], dict[date, int]]] = {survey_id: {} for survey_id in ids}
     for first in range(0, len(ids), _TOGETHER):
         query = sa.union_all(*map(_select_days, ids[first : first + _TOGETHER]))
-        for survey_id, version_id, stratum, days in session.connection().execute(query):
-            total = found[survey_id].setdefault((version_id, stratum), {})
+        for survey_id, version_id, stratum, mode, days in session.connection().execute(query):
+            total = found[survey_id].setdefault(((version_id, stratum), Mode(mode)), {})
             for day, number in decode_days(days).items():
                 total[day] = total.get(day, 0) + number
     return found
@@ -145,10 +153,10 @@ def count_sealed_by_mode(session: Session, survey: Survey) -> dict[tuple[Key, Mo
 
 
 def _select_days(survey_id: int) -> sa.Select[Any]:
-    """Of a survey, by its id, version and stratum."""
+    """Of a survey, by its id, version, stratum and way of collecting."""
     cells, batches = cells_of(survey_id).c, batches_of(survey_id).c
     number: sa.ColumnElement[int] = sa.literal_column(str(int(survey_id)))
-    chosen = sa.select(number, cells.version_id, cells.stratum_id, batches.days)
+    chosen = sa.select(number, cells.version_id, cells.stratum_id, cells.mode, batches.days)
     return chosen.select_from(with_batches(survey_id))
 
 

@@ -4,7 +4,7 @@ A drawing is one <svg> element, read at one unit for a pixel. It names colours b
 `PAPER_CSS` has them for paper, client/report.css for pages.
 """
 
-from server.output.charts.axes import Axis, difference_axis, mean_axis, share_axis
+from server.output.charts.axes import Axis, difference_axis, mean_axis, part_axis, share_axis
 from server.output.charts.chance_bars import chance_bars
 from server.output.charts.choice_rows import PlottedChoice, choices
 from server.output.charts.courses import course

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-_REACH = 2.0
-"""How many times the possible range a mean's axis may reach beyond it; what is farther is cut."""
+_REACH = 0.5
+"""How many times the possible range an axis may reach beyond it; what is farther is cut, so that half is possible."""
 
 
 @dataclass(frozen=True)
@@ -29,6 +29,10 @@ class Axis:
         place = 100 * (value - self.low) / (self.high - self.low)
         return round(min(max(place, 0.0), 100.0), 2)
 
+    def holds(self, value: float) -> bool:
+        """Whether a value has a place of its own in the drawing."""
+        return self.low <= value <= self.high
+
     @property
     def hatches(self) -> list[float]:
         """Where the strokes start, 4 units wide, that hatch what is impossible."""
@@ -38,14 +42,19 @@ class Axis:
 
 
 def share_axis(intervals: Sequence[Iterable[float]]) -> Axis:
-    """0 to 1 and, in steps of a tenth, whatever intervals reach beyond, dots whole."""
+    """0 to 1 and, in steps of a tenth, what intervals reach beyond, dots whole."""
     ends = [tuple(interval) for interval in intervals]
     low = min((end[0] for end in ends), default=0.0)
     high = max((end[1] for end in ends), default=1.0)
-    low, high = min(math.floor(low * 10 - 0.3) / 10, -0.1), max(math.ceil(high * 10 + 0.3) / 10, 1.1)
-    # Far beyond 0 and 1 the labels would lie on each other.
-    labelled = (0.0, 0.5, 1.0) if high - low < 4 else (0.0,)
-    return Axis(low, high, 0.0, 1.0, (0.0, 0.25, 0.5, 0.75, 1.0), labelled)
+    low = max(min(math.floor(low * 10 - 0.3) / 10, -0.1), -_REACH)
+    high = min(max(math.ceil(high * 10 + 0.3) / 10, 1.1), 1 + _REACH)
+    return Axis(low, high, 0.0, 1.0, (0.0, 0.25, 0.5, 0.75, 1.0), (0.0, 0.5, 1.0))
+
+
+def part_axis(most: float) -> Axis:
+    """0 to 1, which is a whole, and on to as many wholes as there are; nothing is impossible."""
+    end = max(1.0, most)
+    return Axis(0.0, 1.05 * end, 0.0, 1.05 * end, (0.0, 0.5, 1.0), (0.0, 1.0) if end < 5 else (0.0,))
 
 
 def difference_axis(intervals: Sequence[Iterable[float]], width: float) -> Axis:

@@ -13,11 +13,15 @@ from server.output.charts.drawing import (
     format_xy,
     line,
     text,
+    wrap_text,
 )
 from server.output.charts.interval_plots import Label, PlottedEstimate
 
 _HEIGHT = 140
 _LEFT, _RIGHT = 40, 20
+_LINES = 3
+_NARROWEST = 60.0
+"""Units for each point that leave room for its name in so many lines."""
 
 
 def course(title: str, points: Sequence[PlottedEstimate], axis: Axis, label: Label) -> Drawing:
@@ -41,9 +45,11 @@ def course(title: str, points: Sequence[PlottedEstimate], axis: Axis, label: Lab
     ]
     if len(joined) > 1:
         parts.append(f'<path class="line" d="M{"L".join(joined)}"/>')
-    # Where names would lie on each other, only some are written, the last always.
+    # Names of a few take several lines. Where those of many would lie on each other, only some are written, the last
+    # always.
     widest = max(estimate_width(point.label) for point in points) + 6
-    every = max(1, -int(-widest // step))
+    lines = _LINES if step >= _NARROWEST and widest > step else 1
+    every = 1 if lines > 1 else max(1, -int(-widest // step))
     for place, (x, point) in enumerate(zip(places, points, strict=True)):
         if point.interval is not None:
             low, high = (_height(axis, end) for end in point.interval)
@@ -52,8 +58,11 @@ def course(title: str, points: Sequence[PlottedEstimate], axis: Axis, label: Lab
             y = _height(axis, point.value)
             parts.append(f'<circle class="dot" cx="{format_xy(x)}" cy="{format_xy(y)}" r="4.5"/>')
         if (len(points) - 1 - place) % every == 0:
-            parts.append(text(x, foot + 13, point.label, "mark", "middle"))
-    return drawing(title, (f"{point.label}: {point.said}" for point in points), parts, foot + LINE + 2)
+            written = wrap_text(point.label, step - 6, lines) if lines > 1 else [point.label]
+            for number, words in enumerate(written):
+                parts.append(text(x, foot + 13 + LINE * number, words, "mark", "middle"))
+    height = foot + LINE * lines + 2
+    return drawing(title, (f"{point.label}: {point.said}" for point in points), parts, height)
 
 
 def _height(axis: Axis, value: float) -> float:

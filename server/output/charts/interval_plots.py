@@ -98,11 +98,17 @@ def _write_words(parts: list[str], row: PlottedEstimate, height: float) -> float
             height += LINE
             parts.append(text(0, height - 3, words, "strong"))
     indent = row.depth * _STEP
-    beside = WIDTH - estimate_width(row.said) - 12 - indent
-    for words in wrap_text(row.label, beside, 3):
+    room = WIDTH - indent
+    beside = room - estimate_width(row.said) - 12
+    # Beside long numbers a label would be cut to a few letters a line.
+    apart = beside < min(estimate_width(row.label), room / 3)
+    for words in wrap_text(row.label, room if apart else beside, 3):
         height += LINE
         parts.append(text(indent, height - 3, words))
-    parts.append(text(WIDTH, height - 3, row.said, anchor="end"))
+    for place, words in enumerate(wrap_text(row.said, WIDTH)):
+        if place or apart:
+            height += LINE
+        parts.append(text(WIDTH, height - 3, words, anchor="end"))
     return height
 
 
@@ -146,7 +152,7 @@ def _dot(row: PlottedEstimate, axis: Axis, top: float) -> Iterator[str]:
         low, high = (_at(axis, end) for end in row.interval)
         heads = _point_beyond(row.interval, axis, middle)
         yield f'<path class="range" d="M{format_xy(low)} {format_xy(middle)}H{format_xy(high)}{heads}"/>'
-    if row.value is not None:
+    if row.value is not None and axis.holds(row.value):
         yield f'<circle class="dot" cx="{format_xy(_at(axis, row.value))}" cy="{format_xy(middle)}" r="4.5"/>'
 
 
@@ -165,5 +171,10 @@ def _bar(row: PlottedEstimate, axis: Axis, top: float) -> Iterator[str]:
         yield box(min(zero, end), top + 2, abs(end - zero), _TRACK - 4, "bar")
     if row.interval is not None:
         low, high = (_at(axis, end) for end in row.interval)
-        ends = "".join(f"M{format_xy(at)} {format_xy(middle - 4)}v8" for at in (low, high))
+        ends = "".join(
+            f"M{format_xy(_at(axis, end))} {format_xy(middle - 4)}v8"
+            for end in row.interval
+            if axis.holds(end)
+        )
+        ends += _point_beyond(row.interval, axis, middle)
         yield f'<path class="range thin" d="M{format_xy(low)} {format_xy(middle)}H{format_xy(high)}{ends}"/>'

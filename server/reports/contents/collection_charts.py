@@ -51,7 +51,7 @@ def draw_targets(words: ReportWords, progress: CollectionProgress) -> Chart:
         for stratum in progress.strata
         if stratum.target
     ]
-    made = charts.histogram(caption, rows, charts.share_axis([(0.0, progress.scale)]), percent_label)
+    made = charts.histogram(caption, rows, charts.part_axis(progress.scale), percent_label)
     return Chart(made.svg, caption, made.alternative)
 
 

@@ -7,6 +7,7 @@ from server.output.documents import Text
 from server.releases import STRATUM, Figure, Released
 from server.releases.plans.items import ItemKind
 from server.reports.contents import cell_texts, finding_texts, selection_texts
+from server.reports.contents.estimate_sections import MOST_DRAWN
 from server.reports.contents.figures import QuestionsByVersion, part, place
 from server.reports.contents.finding_values import (
     FoundRange,
@@ -50,6 +51,17 @@ def _quote(entry: Released, asked: QuestionsByVersion, names: Sequence[str]) -> 
     )
 
 
+def _explain_counts(words: ReportWords, entry: Released) -> str:
+    """What the numbers are; where they stand, if there are too many to be drawn."""
+    parts = [finding_texts.explain_count(words)]
+    if len({figure.place for figure in entry.figures}) > MOST_DRAWN:
+        section = words.gettext("What was released, with every number")
+        parts.append(
+            words.gettext("These are too many to draw: they stand under “%(section)s”.", section=section)
+        )
+    return " ".join(parts)
+
+
 def _read_counts(words: ReportWords, entry: Released) -> Iterator[ReleaseFinding]:
     """Numbers of people: of all of them the head of a report tells."""
     top, tree = entry.total, entry.item.kind == ItemKind.HIERARCHY
@@ -66,7 +78,7 @@ def _read_counts(words: ReportWords, entry: Released) -> Iterator[ReleaseFinding
         (),
         _among(entry),
         sentence,
-        finding_texts.explain_count(words),
+        _explain_counts(words, entry),
         Picture.TREE if tree else Picture.NOTHING,
     )
 

@@ -133,10 +133,10 @@ def _describe_sureness(words: ReportWords, report: Report) -> Section:
     _ = words.gettext
     blocks = (
         _(
-            "Each range by itself holds the number that it is about in about %(confidence)s of 100 surveys made like "
-            "this one, if the respondents were drawn at random; of 100 ranges, about %(missed)s miss it. It allows for "
-            "chance in who was asked, and for the coins; not for those who did not answer, nor for answers that are "
-            "not true. It is made for one look, at a moment fixed beforehand.",
+            "Each range by itself covers the number that it stands for in about %(confidence)s of 100 surveys made "
+            "like this one, if the respondents were drawn at random; of 100 ranges, about %(missed)s miss it. It "
+            "allows for chance in who was asked, and for the coins; not for those who did not answer, nor for answers "
+            "that are not true. It is made for one look, at a moment fixed beforehand.",
             confidence=words.level(report.confidence),
             missed=words.level(1 - report.confidence),
         ),

@@ -31,14 +31,14 @@ def explain_share(words: ReportWords, found: FoundRange, weighted: bool) -> str:
     else:
         if found.guess is not None:
             parts.append(_("Best guess: %(guess)s of 100.", guess=found.guess))
-        if found.low > HALF:
-            parts.append(_("That is more than half."))
-        elif found.high < HALF:
-            parts.append(_("That is fewer than half."))
         if found.says == Says.AT_MOST:
             parts.append(_("It may be nobody at all."))
         elif found.says == Says.AT_LEAST:
             parts.append(_("It may be everybody."))
+        elif found.low > HALF:
+            parts.append(_("That is more than half."))
+        elif found.high < HALF:
+            parts.append(_("That is fewer than half."))
     return _join(words, parts, weighted)
 
 

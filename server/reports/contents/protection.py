@@ -13,6 +13,7 @@ from server.study.definitions import Definition
 
 _WITHOUT_INTERVAL = {ItemKind.MOST_COMMON, ItemKind.TOP, ItemKind.EXCEEDING, ItemKind.SEARCH}
 _OF_PEOPLE = {ItemKind.COUNT, ItemKind.HIERARCHY}
+_BOTH = 2
 _NEARLY_ALWAYS = 99
 """Of 100 guesses, as on respondents' pages."""
 
@@ -33,7 +34,9 @@ def explain_coin(words: ReportWords, definitions: Sequence[Definition]) -> Itera
     )
     definition = max(definitions, key=lambda one: one.guesses.right)
     guesses, number = definition.guesses, len(definition.questions)
-    if guesses.right > _NEARLY_ALWAYS:
+    if number == _BOTH:
+        text = _say_both(words, guesses.right)
+    elif guesses.right > _NEARLY_ALWAYS:
         text = words.ngettext(
             "Still, somebody who saw the answer of one person arrive, and had to choose between that person and "
             "another, could be right nearly always.",
@@ -53,6 +56,21 @@ def explain_coin(words: ReportWords, definitions: Sequence[Definition]) -> Itera
             right=guesses.right,
         )
     yield make_paragraph(text)
+
+
+def _say_both(words: ReportWords, right: int) -> str:
+    """As of one answer and of many: of two."""
+    _ = words.gettext
+    if right > _NEARLY_ALWAYS:
+        return _(
+            "Still, somebody who saw both answers of one person arrive, and had to choose between that person and "
+            "another, could be right nearly always."
+        )
+    return _(
+        "Somebody who saw both answers of one person arrive, and had to choose between that person and another, would "
+        "be right at most %(right)s times in 100. By guessing: 50.",
+        right=right,
+    )
 
 
 def describe_repetition(words: ReportWords) -> Block:

@@ -26,7 +26,7 @@ def say_top(words: ReportWords, entry: Released, answers: Sequence[str]) -> tupl
             say_most_common(words, answers[0])[0],
             _(
                 "Chance had a part in the choice. In %(confidence)s of 100 such choices or more, it is the answer with "
-                "the largest estimated number, or one whose estimated number is lower by at most %(off)s.",
+                "the largest estimated number, or one whose estimated number is lower by at most %(off)s people.",
                 confidence=confidence,
                 off=off,
             ),
@@ -41,7 +41,7 @@ def say_top(words: ReportWords, entry: Released, answers: Sequence[str]) -> tupl
         _(
             "They are in no order. Chance had a part in the choice. In %(confidence)s of 100 such choices or more, "
             "each answer is among the %(number)s with the largest estimated numbers, or its own is lower than theirs "
-            "by at most %(off)s.",
+            "by at most %(off)s people.",
             confidence=confidence,
             number=words.integer(len(answers)),
             off=off,
