@@ -7,7 +7,8 @@ import pytest
 
 from server.web.assets import CLIENT, read_assets
 from server.web.joined_modules import join_modules, name_later
-from server.web.page_parts import JOINED, LATER, PageParts, list_files
+from server.web.page_parts import PageParts
+from server.web.respondent_modules import JOINED, LATER, list_files
 
 MODULES = (*(name for names in JOINED.values() for name in names), *LATER)
 

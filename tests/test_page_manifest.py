@@ -12,7 +12,7 @@ import pytest
 from flask.testing import FlaskClient
 
 from server.web.joined_modules import name_later
-from server.web.page_parts import JOINED, LATER
+from server.web.respondent_modules import JOINED, LATER
 from tests.support.factories import ROOT
 
 

@@ -17,7 +17,8 @@ from server.study.definitions import Question
 from server.study.definitions.definition_reader import parse_definition
 from server.study.kinds import KINDS, Encoding, Kind
 from server.study.kinds.designing import DEVICES
-from server.web.page_parts import EXTRAS, parts_of
+from server.web.page_parts import parts_of
+from server.web.respondent_modules import EXTRAS
 
 ROOT = Path(__file__).parent.parent
 NAMED = re.compile(

@@ -33,7 +33,7 @@ from server.web.digit_choice import add_digits, find_digits, list_digits
 from server.web.handbook import find_place
 from server.web.housekeeping import Housekeeper
 from server.web.language_choice import LANGUAGE_COOKIE, VARIES, choose_language, find_offered
-from server.web.page_parts import WORD_LISTS, list_files
+from server.web.respondent_modules import WORD_LISTS, list_files
 from server.web.webhooks.deliverer import Deliverer
 from server.web.work_progress import WorkTable
 

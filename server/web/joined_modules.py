@@ -10,7 +10,7 @@ every machine.
 import re
 from collections.abc import Iterable, Iterator, Mapping
 
-from server.web.page_parts import JOINED, LATER
+from server.web.respondent_modules import JOINED, LATER
 
 _FILES = {module: file for file, modules in JOINED.items() for module in modules}
 _IMPORT = re.compile(r"^import (?:(\{.*\}) from )?'\./(\w+)\.js';\n", re.MULTILINE)

@@ -4,7 +4,7 @@ import pytest
 from playwright.sync_api import Route, expect
 
 from server.web.joined_modules import find_file
-from server.web.page_parts import AFTER_START
+from server.web.respondent_modules import AFTER_START
 from tests.browser import question_screens
 from tests.browser.axe_inspector import Inspector
 from tests.browser.conftest import Opener
