@@ -19,7 +19,8 @@ from server.study.ticket_keys import check_links_stay
 Link = int | None
 """The id of a stratum, or the survey's own link."""
 
-_ABOVE, _PART = sa.orm.aliased(Stratum), sa.orm.aliased(Stratum)
+_STRATA = Stratum.__table__
+_ABOVE, _PART = _STRATA.alias("above"), _STRATA.alias("part")
 _CHOICES: Mapping[str, bool | None] = {"": None, "open": False, "invited": True}
 
 
@@ -46,15 +47,15 @@ def asks_for_code(whole: bool, stated: bool | None) -> bool:
 
 def find_stated(connection: sa.Connection, strata: Collection[int]) -> dict[Link, bool | None]:
     """By the ids of strata, what these or the nearest above them say; None where only the survey does."""
-    return _read(connection, Stratum.id.in_(strata)) if strata else {}
+    return _read(connection, _STRATA.c.id.in_(strata)) if strata else {}
 
 
 def invited_links(session: Session, survey: Survey, whole: bool | None = None) -> frozenset[Link]:
     """The working links of a survey that ask for a code, or that would if the survey said `whole`."""
     said = survey.by_invitation if whole is None else whole
-    leaf = ~sa.exists().where(_PART.parent_id == Stratum.id)
+    leaf = ~sa.exists().where(_PART.c.parent_id == _STRATA.c.id)
     stated: dict[Link, bool | None] = {None: None}
-    stated |= _read(session.connection(), (Stratum.survey_id == survey.id) & leaf)
+    stated |= _read(session.connection(), (_STRATA.c.survey_id == survey.id) & leaf)
     return frozenset(link for link, says in stated.items() if asks_for_code(said, says))
 
 
@@ -150,13 +151,14 @@ def write_access(says: bool | None) -> str:
 
 def _read(connection: sa.Connection, which: sa.ColumnElement[bool]) -> dict[Link, bool | None]:
     """Upwards from each until one says something, or there is none above."""
+    # Of tables, joined where it is said: nothing is left to infer of a statement that several threads make first.
     way = (
-        sa.select(Stratum.id.label("link"), Stratum.parent_id, Stratum.by_invitation)
+        sa.select(_STRATA.c.id.label("link"), _STRATA.c.parent_id, _STRATA.c.by_invitation)
         .where(which)
         .cte("way", recursive=True)
     )
-    further = sa.select(way.c.link, _ABOVE.parent_id, _ABOVE.by_invitation).join(
-        _ABOVE, _ABOVE.id == way.c.parent_id
+    further = sa.select(way.c.link, _ABOVE.c.parent_id, _ABOVE.c.by_invitation).select_from(
+        way.join(_ABOVE, _ABOVE.c.id == way.c.parent_id)
     )
     way = way.union_all(further.where(way.c.by_invitation.is_(None)))
     ends = way.c.by_invitation.is_not(None) | way.c.parent_id.is_(None)
