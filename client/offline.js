@@ -7,12 +7,12 @@ const { dataset: page } = document.querySelector('main');
 const here = location.pathname + location.search; // without the code of an invitation
 const scope = location.pathname;
 const name = `moneda:${scope}`;
-const ends = new AbortController();
-let kept = null;
+let ends = new AbortController();
+let kept = null; // or dropped
 
 /** Begins once the first screen is there. What fails, or is another version, is kept in no part. */
 way.keepPage = () => {
-  kept = keep().catch(remove);
+  kept = Promise.resolve(kept).then(keep).catch(remove);
   return kept;
 };
 
@@ -30,13 +30,15 @@ export async function isPageKept() {
 /** Nothing is left of it when this has ended. */
 way.dropPage = async () => {
   ends.abort();
+  ends = new AbortController(); // it may be kept again
+  kept = Promise.resolve(kept).then(remove);
   await kept;
-  await remove();
 };
 
 async function keep() {
+  const { signal } = ends;
   const cache = await caches.open(name);
-  const asked = { cache: 'no-store', signal: ends.signal };
+  const asked = { cache: 'no-store', signal };
   const survey = await fetch(page.definition, asked);
   const { version } = await survey.clone().json();
   if (version !== page.version) throw new Error('another version');
@@ -51,12 +53,12 @@ async function keep() {
   const parts = [document, ...Array.from(document.querySelectorAll('template'), ({ content }) => content)];
   const files = parts.flatMap((part) => Array.from(part.querySelectorAll('[integrity]'), ({ src, href, integrity }) => [src ?? href, integrity]));
   const once = [...new Map(files)];
-  const loaded = await Promise.all(once.map(([file, integrity]) => fetch(file, { integrity, signal: ends.signal })));
+  const loaded = await Promise.all(once.map(([file, integrity]) => fetch(file, { integrity, signal })));
   // In the order of the page, not in that of arrival.
   for (const [place, [file]] of once.entries()) await cache.put(file, loaded[place]);
   const policy = globalThis.trustedTypes?.createPolicy('offline-worker', { createScriptURL: () => page.offline });
   await navigator.serviceWorker.register(policy?.createScriptURL('') ?? page.offline, { scope });
-  ends.signal.throwIfAborted();
+  signal.throwIfAborted();
 }
 
 async function remove() {

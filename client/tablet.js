@@ -7,7 +7,7 @@ import { isPageKept } from './offline.js';
 import { copy, put, show } from './page.js';
 import { hashPin, isRightPin, readPin, waitAfter } from './pin.js';
 import { sendWaiting } from './tablet_outbox.js';
-import { changeRecord, endRecord, readRecord } from './tablet_record.js';
+import { changeRecord, endRecord, eraseEnded, readRecord } from './tablet_record.js';
 
 const IDLE = 900000; // ms until fewer than a batch are sent, while nobody answers; up to four times as long, by chance
 const REASONS = { // by the status and the field of a refusal for good
@@ -64,7 +64,11 @@ async function handBack() {
   loadAnew(location.pathname + home);
 }
 
-const send = (options) => sendWaiting(page.responses, showCounts, options);
+/** What the last of it leaves behind goes, too, where somebody has left meanwhile. */
+async function send(options) {
+  await sendWaiting(page.responses, showCounts, options);
+  if (await eraseEnded()) await dropPage();
+}
 
 /** The survey, once it was handed over and somebody pressed Start. */
 way.handOver = (loading) => new Promise((resolve, reject) => {

@@ -58,12 +58,20 @@ export const changeRecord = (change) => alone(async () => {
 /** Ends it: the PIN and what was counted go; what waits stays until it has arrived, and else nothing. */
 export async function endRecord() {
   const { waiting } = await changeRecord(({ home }) => ({ ...NOTHING, home }));
-  if (!waiting.length) await eraseRecord();
+  await eraseEnded();
   return waiting.length;
 }
 
-export const eraseRecord = () => alone(() => new Promise((resolve, reject) => {
+/** Whether nobody hands it round any more, nothing waits and no refusal is unread: then nothing is kept from now on. */
+export const eraseEnded = () => alone(async () => {
+  const { pin, size, waiting, refused } = await read();
+  if (pin || !size || waiting.length || Object.keys(refused).length) return false;
+  await erase();
+  return true;
+});
+
+const erase = () => new Promise((resolve, reject) => {
   const asked = indexedDB.deleteDatabase(name);
   asked.onsuccess = () => resolve();
   asked.onerror = () => reject(asked.error);
-}));
+});

@@ -72,12 +72,17 @@ def test_the_same_file_is_stored_once_and_the_same_sheets_under_another_name_aga
         assert json.loads(done.stdout)["stored"] == stored
     assert len(read_rows(database_url, published)) == 4
 
+    # Nothing that is stored, or made of the name, tells in which order they lay.
+    for stored, sheets in ((3, ["AB", "BA", "AA"]), (0, ["AA", "AB", "BA"])):
+        done = key_in(database_url, published.slug, file, sheets, "--json", "--batch", "third pile")
+        assert json.loads(done.stdout)["stored"] == stored, done.output
+
     other = key_in(database_url, published.slug, file, ["AB", "AA"], "--batch", "second pile")
 
     assert (other.exit_code, "batch: must be new" in other.stderr) == (2, True)
     more = key_in(database_url, published.slug, file, ["AB", "AB", "AB"], "--batch", "second pile")
     assert (more.exit_code, "batch: must be new" in more.stderr) == (2, True)
-    assert len(read_rows(database_url, published)) == 4
+    assert len(read_rows(database_url, published)) == 7
 
 
 def test_who_guesses_the_name_of_a_batch_neither_finds_nor_takes_back_nor_blocks_its_sheets(

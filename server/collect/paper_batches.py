@@ -1,8 +1,9 @@
 """Responses that were thrown by hand on paper and are keyed in: a batch of sheets is stored as a whole, or not at all.
 
 A sheet is stored as what a browser sends: its reports, under the design that its form was printed for. Its id is made
-of the batch's own name and of its place in it, so that a batch that is sent again meets itself. No receipt leads to it,
-not even for whoever knows that name: a sheet is not taken back, and nobody can send something in its place before.
+of the batch's own name and of its place in it, so that a batch that is sent again meets itself. That is its place once
+the sheets are sorted by what they say: so neither whoever knows that name nor a file tells in which order they lay. No
+receipt leads to a sheet: it is not taken back, and nobody can send something in its place before.
 """
 
 import hashlib
@@ -75,10 +76,9 @@ def enter_batch(session: Session, survey: Survey, batch: PaperBatch, now: dateti
     """
     connection = session.connection()
     link = _find_link(connection, survey, batch)
-    rows = _list_rows(survey, batch, _make_id)
-    if _is_stored(connection, rows, batch) or _is_stored(
-        connection, _list_rows(survey, batch, _make_former_id), batch
-    ):
+    rows = _list_rows(survey, batch, sorted(batch.reports), _make_id)
+    former = _list_rows(survey, batch, batch.reports, _make_former_id)
+    if _is_stored(connection, rows, batch) or _is_stored(connection, former, batch):
         return 0
     check_standing(find_link_standing(link, now))
     if link.invited:
@@ -108,14 +108,12 @@ def _find_link(connection: sa.Connection, survey: Survey, batch: PaperBatch) -> 
 
 
 def _list_rows(
-    survey: Survey, batch: PaperBatch, make_id: Callable[[bytes], bytes]
+    survey: Survey, batch: PaperBatch, reports: Sequence[bytes], make_id: Callable[[bytes], bytes]
 ) -> dict[StoredKey, Submission]:
     named = hashlib.sha256(b"\0".join([batch.version.sha256.encode(), batch.name])).digest()
-    ids = [make_id(named + place.to_bytes(4, "big")) for place in range(len(batch.reports))]
-    sheets = zip(ids, batch.reports, strict=True)
-    return {
-        (survey.id, row_id): Submission(row_id, batch.version.sha256, reports) for row_id, reports in sheets
-    }
+    ids = [make_id(named + place.to_bytes(4, "big")) for place in range(len(reports))]
+    sheets = zip(ids, reports, strict=True)
+    return {(survey.id, row_id): Submission(row_id, batch.version.sha256, said) for row_id, said in sheets}
 
 
 def _make_id(named: bytes) -> bytes:
@@ -124,7 +122,7 @@ def _make_id(named: bytes) -> bytes:
 
 
 def _make_former_id(named: bytes) -> bytes:
-    """As 0.1.0 stored a sheet: that of a receipt, which whoever knows the batch's name can send."""
+    """As 0.1.0 stored a sheet, in the order of the pile: that of a receipt, which whoever knows the name can send."""
     return hash_receipt(hashlib.sha256(named).digest()[:ID_LENGTH])
 
 

@@ -58,13 +58,18 @@ def publish_for_tablet(served: factories.Served, document: dict[str, Any] = DOCU
 def begin(page: Page, slug: str, language: str = "en") -> Respondent:
     """An interviewer chooses a PIN, waits until the tablet needs no network, and hands it over."""
     visit = Respondent(page, slug, language).open("/tablet")
-    page.get_by_label(visit.say("PIN"), exact=True).fill(PIN)
-    visit.button("Begin").click()
-    kept = visit.say("This page is kept on the tablet: it also works without a network.")
-    expect(page.get_by_text(kept)).to_be_visible()
+    choose_pin(visit)
     visit.button("Back to handing over").click()
     await_hand_over(visit)
     return visit
+
+
+def choose_pin(visit: Respondent) -> None:
+    """Choose one on the screen that asks for it, and wait until the page is kept."""
+    visit.page.get_by_label(visit.say("PIN"), exact=True).fill(PIN)
+    visit.button("Begin").click()
+    kept = visit.say("This page is kept on the tablet: it also works without a network.")
+    expect(visit.page.get_by_text(kept)).to_be_visible()
 
 
 def begin_unkept(page: Page, slug: str) -> Respondent:

@@ -28,6 +28,7 @@ from tests.browser.shared_tablet import (
     await_waiting,
     begin,
     begin_unkept,
+    choose_pin,
     hand_back,
     lessen_work,
     open_desk,
@@ -51,6 +52,14 @@ KNOWN = "was preloaded|cross-world service worker|ERR_INTERNET_DISCONNECTED|Fail
 """What Chromium says of a worker and of a lost network."""
 PEOPLE = scaled(12, 50)
 """Three before, six without a network and a restart among them, three after: each way that one can be kept and sent."""
+LOOK_UNTIL_NOTHING_IS_KEPT = f"""async () => {{
+  for (let looks = 200; looks; looks -= 1) {{
+    const {{ databases, cached, workers }} = await ({STORED})();
+    if (![databases, cached, workers].flat().length) return true;
+    await new Promise((resume) => setTimeout(resume, 20));
+  }}
+  return false;
+}}"""
 FEW = 12
 UNLIKELY = 1e-6
 
@@ -293,6 +302,9 @@ def test_leaving_asks_while_something_waits_and_it_is_sent_later(
     page.context.set_offline(False)
     expect(page.get_by_text("Waiting to be sent: 0.")).to_be_visible()
     assert len(receipts_stored(served)) == before + 1
+    # Now that nothing waits, nothing is kept; and on the same page somebody may begin anew.
+    assert page.evaluate(LOOK_UNTIL_NOTHING_IS_KEPT)
+    choose_pin(tablet)
 
 
 def test_leaving_with_nothing_waiting_takes_everything_away(tablet: Respondent) -> None:

@@ -244,7 +244,7 @@ def test_a_batch_too_small_for_steps_tells_nothing(signed_in: FlaskClient, datab
 
 
 def test_a_reminder_is_the_same_whoever_has_answered(
-    signed_in: FlaskClient, client: FlaskClient, survey: Published
+    signed_in: FlaskClient, client: FlaskClient, survey: Published, database_url: str
 ) -> None:
     def reminders() -> list[str]:
         page = signed_in.get(path(survey), headers={"Accept-Language": "en"}).text
@@ -257,6 +257,12 @@ def test_a_reminder_is_the_same_whoever_has_answered(
     assert "goes alike to everybody who got one" in before[0]
     assert client.post(survey.url, json=survey.response(invitation=code)).status_code == 201
     assert reminders() == before
+    # A code that has bought a ticket is used, and only that browser can go on.
+    factories.settle(database_url, survey.slug, tickets=True)
+    assert ["in the browser where you fetched it" in each for each in (before[0], reminders()[0])] == [
+        False,
+        True,
+    ]
     assert signed_in.post(f"/manage/surveys/{survey.slug}/close").status_code == 303
     assert reminders() == []
 

@@ -140,7 +140,7 @@ def _page(survey: Survey, form: Mapping[str, str], error: InputError | None = No
         paths=_paths(survey),
         leaves=strata.list_leaves(nodes),
         invited=strata.invited_links(session(), survey),
-        reminders=_write_reminders() if batches and survey.state != State.CLOSED else (),
+        reminders=_write_reminders(survey) if batches and survey.state != State.CLOSED else (),
         form=form,
         limits=invitation_batches,
         problems=[describe(problem) for problem in problems],
@@ -148,7 +148,7 @@ def _page(survey: Survey, form: Mapping[str, str], error: InputError | None = No
     )
 
 
-def _write_reminders() -> list[tuple[str, str, str]]:
+def _write_reminders(survey: Survey) -> list[tuple[str, str, str]]:
     """A reminder that may go to everybody, in each language of the interface: its code, its name and the text."""
     written = []
     for code, language in LANGUAGES.items():
@@ -156,9 +156,14 @@ def _write_reminders() -> list[tuple[str, str, str]]:
             text = gettext(
                 "Some time ago we sent you a code for a survey. This reminder goes alike to everybody who got one, "
                 "whether they have answered or not. If you have, thank you: there is nothing more to do. If you have "
-                "not, you can still answer with the same code while the survey is open. Whether you take part is for "
-                "you to choose."
+                "not, you can still answer with the same code while the survey takes answers. Whether you take part "
+                "is for you to choose."
             )
+            if survey.tickets:  # the code is used then, and only that browser has what it bought
+                text += " " + gettext(
+                    "If you have fetched a ticket with your code but not answered yet, open the same link in the "
+                    "browser where you fetched it."
+                )
         written.append((code, language.name, text))
     return written
 
