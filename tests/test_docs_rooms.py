@@ -102,7 +102,7 @@ def test_there_are_ten_words_and_each_has_a_home() -> None:
 
 
 FILLED = re.compile(
-    r"^\s*(?:if \(kinds\.\w+\) )?(?:Object\.assign\()?(kinds|way|toys)\.\w+(?: =|, )", re.MULTILINE
+    r"^\s*(?:if \(kinds\.\w+\) )?(?:Object\.assign\()?(kinds|way|toys)\.\w+(?:\.\w+)?(?: =|, )", re.MULTILINE
 )
 MADE = re.compile(r"^export const (kinds|way|toys) =", re.MULTILINE)
 

@@ -68,7 +68,7 @@ def _bytes(database_url: str, slug: str) -> int:
 
 PARAMETERS = (
     r"forced Yes|deck for Yes|Share of Yes to|Sí forzado|mazo del Sí|Proporción de Sí a"
-    r"|(?:On average|it may be|De media,|puede ser) -?[\d.,]+ (?:to|a) -?[\d.,]+\scups"
+    r"|(?:On average|it may be|De media,|puede ser(?: de)?) -?[\d.,]+ (?:to|a) -?[\d.,]+\scups"
 )
 """What is said in the reader's language of whatever survey: of the chances of a named design, of a mean."""
 

@@ -154,6 +154,8 @@ def _dot(row: PlottedEstimate, axis: Axis, top: float) -> Iterator[str]:
         yield f'<path class="range" d="M{format_xy(low)} {format_xy(middle)}H{format_xy(high)}{heads}"/>'
     if row.value is not None and axis.holds(row.value):
         yield f'<circle class="dot" cx="{format_xy(_at(axis, row.value))}" cy="{format_xy(middle)}" r="4.5"/>'
+    elif row.value is not None and row.interval is None:
+        yield f'<path class="range" d="{_point_beyond((row.value, row.value), axis, middle)}"/>'
 
 
 def _point_beyond(interval: tuple[float, float], axis: Axis, middle: float) -> str:
