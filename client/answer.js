@@ -124,13 +124,14 @@ function begin({ title, introduction, language, translations, questions: entries
     if (entries.some(({ kind }) => kinds[kind].screen && !kinds[kind].ask)) throw new Error('a kind of question has no screen');
     await checkKeys();
     id = (way.drawReceipt ?? randomId)();
-    if (apart) return true;
-    way.work?.(id, page.responses); // so that it is done when it is needed
     if (document.getElementById('throws')) {
+      // By everybody, so that it tells nothing.
       const files = copy('throws');
       files.querySelector('script').addEventListener('load', offerThrows);
       document.head.append(files);
     }
+    if (apart) return true;
+    way.work?.(id, page.responses); // so that it is done when it is needed
     way.keepPage?.();
     return true;
   }

@@ -4,6 +4,7 @@ import sqlite3
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
+from contextlib import closing
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -63,7 +64,7 @@ def test_sqlite_names_what_failed(engine: sa.Engine, tmp_path: Path) -> None:
     engine.dispose()
     says(failed(engine, "PRAGMA query_only = 1", WRITE), Failure.READ_ONLY, "SQLITE_READONLY")
     engine.dispose()
-    with sqlite3.connect(str(engine.url.database)) as other:
+    with closing(sqlite3.connect(str(engine.url.database))) as other:
         other.execute("BEGIN IMMEDIATE")
         says(failed(engine, WRITE), Failure.LOCKED, "SQLITE_BUSY")
     with engine.begin() as stale:
@@ -267,7 +268,7 @@ def test_the_job_that_keeps_house_names_what_failed(
     engine.dispose()
     sa.event.listen(engine, "connect", lambda connection, _: connection.execute("PRAGMA busy_timeout = 0"))
     factories.settle(database_url, factories.publish(database_url).slug, closes_at=datetime(2026, 1, 1))  # noqa: DTZ001
-    with sqlite3.connect(str(engine.url.database)) as other:
+    with closing(sqlite3.connect(str(engine.url.database))) as other:
         other.execute("BEGIN IMMEDIATE")
         factories.keep_house(app)
     assert "the database was locked for too long (SQLITE_BUSY): OperationalError at " in caplog.text

@@ -5,6 +5,7 @@ import os
 import shutil
 import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -26,7 +27,7 @@ def back_up(url: str) -> Restore:
     if parts.get_backend_name() == "sqlite":
         path = Path(str(parts.database))
         kept = path.with_name(f"{path.name}.{len(list(path.parent.iterdir()))}.backup")
-        with sqlite3.connect(path) as connection:
+        with closing(sqlite3.connect(path)) as connection:
             connection.execute("VACUUM INTO ?", [str(kept)])
 
         def restore() -> None:

@@ -185,7 +185,7 @@ def test_a_plan_that_does_not_throw_the_published_design_is_not_offered(
         return page_text.replace("&#34;own&#34;: 2", "&#34;own&#34;: 4")
 
     page.route(
-        f"**/s/{slug}",
+        f"**/s/{slug}/screens*",
         lambda route: (
             (answer := route.fetch()) and route.fulfill(response=answer, body=changed(answer.text()))
         ),

@@ -41,11 +41,12 @@ READ_ATTRIBUTES = set(
     "alt aria-description aria-label aria-roledescription aria-valuetext label placeholder title".split()
 )
 CODE_ATTRIBUTES = set(
-    "data-buy data-by data-check data-claim data-copy data-counts data-definition data-device data-entry data-family "
-    "data-forgets data-keeps data-left data-look data-made data-many data-mark data-modules data-offline data-one "
-    "data-part data-place data-plans data-preview data-problem data-progress data-refresh data-refuses data-renews "
-    "data-responses data-results data-rooms data-round data-shut data-some data-spends data-stated data-sure "
-    "data-truth data-trying data-version data-view data-why data-withdraws".split()
+    "data-buy data-by data-check data-claim data-copy data-counts data-definition data-device data-entry "
+    "data-family data-forgets data-keeps data-left data-look data-made data-many data-mark data-modules "
+    "data-offline data-one data-part data-place data-plans data-preview data-problem data-progress "
+    "data-refresh data-refuses data-release data-renews data-responses data-results data-rooms data-round "
+    "data-screens data-shut data-some data-spends data-stated data-sure data-truth data-trying data-version "
+    "data-view data-why data-withdraws".split()
 )
 """Read by scripts only; every other data- attribute holds a text that a script shows."""
 
