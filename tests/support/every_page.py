@@ -22,7 +22,7 @@ import sqlalchemy as sa
 from server.people import change_log, sign_ins, survey_access
 from server.reports.formats import FORMATS, PAGE
 from server.simulation import Assumptions, simulate
-from server.store.models import RecoveryCode, Researcher, Search, Survey, Untidied
+from server.store.models import RecoveryCode, Researcher, Search, Stratum, Survey, Untidied
 from server.store.own_tables import batches_of
 from server.study import surveys
 from tests.support import factories, sample_archives, sample_xlsforms
@@ -808,9 +808,17 @@ def walk_paper(owner: Reader, site: factories.Served) -> None:
     owner.get(page)
     owner.get(f"/manage/surveys/{survey.slug}/results")
     owner.get(f"/manage/surveys/{survey.slug}/log")
+    # Of one part too few: only of the first is it told how each way was taken.
     both = factories.publish(database, easy, minimum=3)
-    factories.store(database, both, [([0, 1], 6)])
-    owner.post(f"/manage/surveys/{both.slug}/paper", {**form, "sheets": "AB\n" * 6})
+    links = list(factories.plant(database, both.slug, "\n".join(map(pseudo, "ABC"))).values())
+    factories.store(database, both, [([0, 1], 9)], links[0])
+    with factories.writing(database) as session:
+        parts = session.scalars(
+            sa.select(Stratum.id).where(Stratum.slug.in_(links)).order_by(Stratum.id)
+        ).all()
+    for part, number in zip(parts, (9, 6, 1), strict=True):
+        sheets = {"batch": f"{number}" * 32, "stratum": part, "sheets": "AB\n" * number}
+        owner.post(f"/manage/surveys/{both.slug}/paper", {**form, **sheets})
     factories.close(database, both.slug)
     owner.get("/manage/surveys")
     other = factories.publish(database, hard)
