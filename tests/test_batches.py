@@ -432,3 +432,20 @@ def test_recount_tells_what_differs_and_mends_it(database_url: str) -> None:
     assert agree(database_url, survey.slug) == 60
     again = factories.run(database_url, "recount", survey.slug, other.slug)
     assert (again.exit_code, again.stdout.count("agrees")) == (0, 2)
+
+
+def test_reading_that_breaks_off_leaves_no_cursor_open(postgresql: NewDatabase) -> None:
+    """Also while somebody still holds the error, and with it where it came from."""
+    url = postgresql(True)
+    survey = factories.publish(url, factories.definition([0.25, 0.25]))
+    factories.store(url, survey, [([0, 1], 20)])
+    factories.close(url, survey.slug)
+    with factories.writing(url) as session:
+        found = survey_access.find(session, survey.slug)
+        assert found is not None
+        session.execute(sa.update(batches_of(found.id)).values(content=b"odd"))
+        with pytest.raises(ValueError, match=".") as caught:
+            list(batches.read_sealed(session, found))
+        assert session.scalar(sa.text("SELECT count(*) FROM pg_cursors")) == 0
+        assert caught.value is not None
+        session.rollback()

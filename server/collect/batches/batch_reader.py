@@ -50,8 +50,12 @@ def read_sealed_weeks(
         query = query.where(cells.mode == mode)
     # From PostgreSQL a few at a time.
     found = session.connection().execute(query, execution_options={"yield_per": _FETCHED})
-    for version_id, stratum, days, content in found:
-        yield (version_id, stratum), read_week(days), decode(content, lengths[version_id])
+    try:
+        for version_id, stratum, days, content in found:
+            yield (version_id, stratum), read_week(days), decode(content, lengths[version_id])
+    except ValueError:
+        found.close()  # else it stays open while somebody holds the error, and with it this frame
+        raise
 
 
 def read_waiting(session: Session, survey: Survey) -> Iterator[tuple[Key, Tally]]:
