@@ -12,7 +12,7 @@ from server.collect import responses
 from server.inputs import N_, InputError, refuse
 from server.output.digits import write_digits
 from server.output.formatting import moment
-from server.store.models import Stratum, Survey
+from server.store.models import Stratum, Survey, SurveyVersion
 from server.study import strata, study_sheets, surveys
 from server.study.retention import retention_of
 from server.study.ticket_keys import find_completion_modulus, find_modulus
@@ -44,12 +44,10 @@ blueprint = Blueprint("respond", __name__, url_prefix="/s/<slug>")
 @blueprint.get("")
 def page(slug: str) -> ResponseReturnValue:
     """The page; its texts come from survey.json, whose hash it pins."""
-    link = surveys.find_link(session(), slug)
-    if link is None or link[0].current is None:
+    found = _find_published(slug)
+    if found is None:
         return _show_shut(slug)
-    survey, stratum = link
-    current = link[0].current
-    allow_keeping(survey, surveys.now())
+    survey, stratum, current = found
     invited = strata.is_invited(session(), survey, stratum)
     group = _group_of(survey, stratum)
     standing = responses.find_standing(session(), survey, surveys.now())
@@ -75,12 +73,10 @@ def page(slug: str) -> ResponseReturnValue:
 @blueprint.get("/screens")
 def screens(slug: str) -> ResponseReturnValue:
     """What that page loads once its first screen is there. Also of a survey that was paused meanwhile: answers wait."""
-    link = surveys.find_link(session(), slug)
-    if link is None or link[0].current is None:
+    found = _find_published(slug)
+    if found is None:
         return _show_shut(slug)
-    survey, stratum = link
-    current = link[0].current
-    allow_keeping(survey, surveys.now())
+    survey, stratum, current = found
     invited = strata.is_invited(session(), survey, stratum)
     data = _collect_data(slug, survey, current.sha256, _group_of(survey, stratum), invited=invited)
     return draw_screens(data, current.published, surveys.definition_of(current))
@@ -135,12 +131,10 @@ def tablet(slug: str) -> ResponseReturnValue:
 @blueprint.get("/how")
 def how(slug: str) -> ResponseReturnValue:
     """What happens to an answer, for everybody: with this survey's numbers, also while it takes no answers."""
-    link = surveys.find_link(session(), slug)
-    if link is None or link[0].current is None:
+    found = _find_published(slug)
+    if found is None:
         return _show_shut(slug)
-    survey, stratum = link
-    current = link[0].current
-    allow_keeping(survey, surveys.now())
+    survey, stratum, current = found
     shown = PublishedSurvey(current.published, current.sha256, surveys.definition_of(current))
     standing = responses.find_standing(session(), survey, surveys.now())
     return draw_how_page(
@@ -152,6 +146,16 @@ def how(slug: str) -> ResponseReturnValue:
         stratum=stratum is not None,
         playable=standing == surveys.Standing.OPEN,
     )
+
+
+def _find_published(slug: str) -> tuple[Survey, Stratum | None, SurveyVersion] | None:
+    """The survey of a working link, its stratum and its current version; until when answers hold is said with it."""
+    link = surveys.find_link(session(), slug)
+    if link is None or link[0].current is None:
+        return None
+    survey, stratum = link
+    allow_keeping(survey, surveys.now())
+    return survey, stratum, link[0].current
 
 
 def _show_shut(slug: str) -> ResponseReturnValue:
