@@ -3,6 +3,8 @@
 
 const EXPONENT = 65537n;
 const HASH_LENGTH = 48; // bytes, of the salt too
+const MOST_LINKS = 50; // that a survey with tickets may have
+const LINK_NAME = 16; // hexadecimal digits
 const PSS = { name: 'RSA-PSS', hash: 'SHA-384' };
 
 /**
@@ -25,7 +27,16 @@ export async function finish(modulus, message, answer, inverse, saltLength = HAS
   return signature;
 }
 
-async function isSigned(modulus, message, signature, saltLength) {
+/** Whether a definition gives the link with this path this key, one for each link; a list, from before they were named, any of them. */
+export async function isNamed(modulus, path, named) {
+  if (!named || Object.keys(named).length > MOST_LINKS) return false;
+  const key = await sha256(modulus);
+  if (Array.isArray(named)) return named.includes(key);
+  const link = await sha256(new TextEncoder().encode(`Moneda link ${path.split('/').pop()}`));
+  return named[link.slice(0, LINK_NAME)] === key;
+}
+
+export async function isSigned(modulus, message, signature, saltLength = HASH_LENGTH) {
   const key = await crypto.subtle.importKey('jwk', { kty: 'RSA', n: toText(modulus), e: 'AQAB' }, PSS, false, ['verify']);
   return crypto.subtle.verify({ ...PSS, saltLength }, key, signature, message);
 }
@@ -36,6 +47,7 @@ export const randomBytes = (length) => crypto.getRandomValues(new Uint8Array(len
 export const toText = (bytes) => btoa(String.fromCharCode(...bytes)).replace(/\+/g, '-').replace(/\//g, '_').replace(/=+$/, '');
 export const fromText = (text) => Uint8Array.from(atob(text.replace(/-/g, '+').replace(/_/g, '/')), (letter) => letter.charCodeAt(0));
 
+const sha256 = async (bytes) => toHex(new Uint8Array(await crypto.subtle.digest('SHA-256', bytes)));
 const sha384 = async (...parts) => new Uint8Array(await crypto.subtle.digest('SHA-384', join(...parts)));
 
 function join(...parts) {
@@ -93,7 +105,9 @@ export function invert(number, n) {
   return left === 1n ? ((x % n) + n) % n : null;
 }
 
-export const toNumber = (bytes) => BigInt(`0x${Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')}`);
+const toHex = (bytes) => Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
+
+export const toNumber = (bytes) => BigInt(`0x${toHex(bytes)}`);
 
 function toBytes(number, length) {
   const digits = number.toString(16).padStart(2 * length, '0');

@@ -55,7 +55,7 @@ export async function checkSurvey(survey, pinned) {
 /** The keys that come with the survey, once what uses them is here: refused unless its own hash names them. */
 export async function checkKeys() {
   const { definition: named, ticket_key: ticket, completion_key: completion } = checked;
-  if (way.takeKey) refuseUnless(await way.takeKey(ticket, named.ticket_keys), 'hash', 'the key of tickets differs');
+  if (way.takeKey) refuseUnless(await way.takeKey(ticket, named.ticket_keys), 'key', 'the key of tickets differs');
   if (way.takeCompletionKey) refuseUnless(await way.takeCompletionKey(completion, named.completion_key), 'hash', 'the key of completion codes differs');
 }
 

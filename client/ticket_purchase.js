@@ -1,11 +1,10 @@
 // Where a code buys a ticket: the browser draws it, has it signed blindly, and keeps it on this device until answers that it
 // let in have arrived. What is sent for the signature says nothing of the ticket, so that none leads from answers to a code.
 
-import { blind, finish, fromText, randomBytes, toText } from './blinding.js';
+import { blind, finish, fromText, isNamed, isSigned, randomBytes, toText } from './blinding.js';
 import { way } from './design.js';
-import { reader } from './page.js';
+import { copy, reader } from './page.js';
 import { alone, post } from './posting.js';
-import { hex } from './randomize.js';
 import { withTicket } from './submit.js';
 import { keep, lock, purse, recall } from './ticket.js';
 
@@ -14,15 +13,23 @@ const MEANT = new TextEncoder().encode('Moneda ticket');
 const PATIENCE = 20000; // ms
 
 const forgetCode = way.leave;
-let modulus = null;
+let modulus = null; // the key of this link
+let trusted = null; // the ticket that it signed, as far as this visit has looked
 
-/** The key of this link, which the survey's own hash must name: nobody has one of their own. */
-way.takeKey = async (text, named = []) => {
+/** The key that the survey's own hash gives this link, of a ticket that is here, too: nobody has one of their own. */
+way.takeKey = async (text, named) => {
   const key = fromText(text ?? '');
-  const print = hex(new Uint8Array(await crypto.subtle.digest('SHA-256', key)));
-  if (named.includes(print)) modulus = key;
+  if (await isNamed(key, location.pathname, named) && (!way.holdsTicket() || await trust(purse.held.ticket, key))) modulus = key;
+  else document.getElementById('refusal')?.content.querySelector('.lead').append(copy('other-key'));
   return Boolean(modulus);
 };
+
+async function trust(ticket, key) {
+  const bytes = fromText(ticket);
+  const good = await isSigned(key, message(bytes.slice(0, DRAWN)), bytes.slice(DRAWN));
+  if (good) trusted = ticket;
+  return good;
+}
 
 /** Has a ticket signed for a code, unless one is here that was not `refused`; by one page of this link at a time. */
 way.buy = (code, refused) => alone(lock, () => buy(code, refused));
@@ -30,7 +37,9 @@ way.buy = (code, refused) => alone(lock, () => buy(code, refused));
 /** The same is asked again for the same code, whatever was typed in between, so that a lost answer loses nothing. */
 async function buy(code, refused) {
   if (!modulus) return { status: 0 }; // not loaded yet
-  purse.held = recall() ?? purse.held; // another page may have been quicker
+  const kept = recall(); // another page may have been quicker
+  if (kept?.ticket && !await trust(kept.ticket, modulus)) return { status: 0 }; // by another key: it would tell that
+  purse.held = kept ?? purse.held;
   if (way.holdsTicket() && purse.held.ticket !== refused) return { status: 200 };
   const draws = purse.held?.draws ?? {};
   const draw = draws[code] ?? await drawTicket().catch(() => null);
@@ -45,8 +54,10 @@ async function buy(code, refused) {
   }
   try {
     const { signature, among } = await read;
-    const signed = await finish(modulus, message(draw.drawn), fromText(signature), fromText(draw.inverse));
-    purse.held = { ticket: toText(Uint8Array.from([...fromText(draw.drawn), ...signed])), among: Math.max(0, Math.trunc(among) || 0) };
+    const drawn = fromText(draw.drawn);
+    const signed = await finish(modulus, message(drawn), fromText(signature), fromText(draw.inverse));
+    trusted = toText(Uint8Array.from([...drawn, ...signed]));
+    purse.held = { ticket: trusted, among: Math.max(0, Math.trunc(among) || 0) };
   } catch {
     return { status: 0 }; // an answer that was cut off, or that somebody else gave
   }
@@ -62,7 +73,8 @@ function giveUp(code) {
   else way.dropTicket();
 }
 
-way.sign = (body) => (way.holdsTicket() ? withTicket(body, purse.held.ticket) : body);
+/** A body of an earlier visit has its ticket, which was looked at then, by the version that the body names. */
+way.sign = (body) => (way.holdsTicket() && purse.held.ticket === trusted ? withTicket(body, trusted) : body);
 
 way.leave = () => {
   way.dropTicket();
@@ -70,9 +82,9 @@ way.leave = () => {
 };
 
 async function drawTicket() {
-  const drawn = toText(randomBytes(DRAWN));
+  const drawn = randomBytes(DRAWN);
   const { blinded, inverse } = await blind(modulus, message(drawn));
-  return { drawn, blinded: toText(blinded), inverse: toText(inverse) };
+  return { drawn: toText(drawn), blinded: toText(blinded), inverse: toText(inverse) };
 }
 
-const message = (drawn) => Uint8Array.from([...fromText(drawn), ...MEANT]);
+const message = (drawn) => Uint8Array.from([...drawn, ...MEANT]);

@@ -9,7 +9,9 @@ from collections.abc import Mapping
 from datetime import datetime
 
 import pytest
+from flask.testing import FlaskClient
 
+from server.archives.checking import parse_frozen
 from server.collect import acceptance, response_codes, responses
 from server.collect.responses import Sale
 from server.collect.submissions import parse_submission
@@ -17,8 +19,12 @@ from server.inputs import InputError
 from server.study import strata, surveys
 from server.study.blind_signatures import SigningKey, is_signed, open_signer, sign_blinded
 from server.study.definitions import version_of
+from server.study.definitions.definition_reader import parse_definition
+from server.study.definitions.published import parse_published
 from server.study.schedule import schedule_of
-from server.study.ticket_keys import open_key
+from server.study.ticket_keys import drop_links, is_named, open_key
+from server.web.page_parts import parts_of
+from server.web.verifying.shells import parse_survey
 from tests.support import factories, ticket_buyers
 from tests.support.factories import dump, stored, writing
 from tests.support.ticket_buyers import EXPONENT, Blinded, draw, find_key
@@ -157,9 +163,116 @@ def test_the_definition_names_the_keys_and_a_new_version_the_same(database_url: 
         )
         again = surveys.publish(session, found[0])
         assert again.sha256 == changed.version
-    prints = sorted(hashlib.sha256(modulus).hexdigest() for modulus in moduli)
-    assert [document["ticket_keys"] for document in documents] == [prints, prints]
+    links = (survey.slug, *slugs.values())
+    named = {link_name(link): fingerprint(modulus) for link, modulus in zip(links, moduli, strict=True)}
+    assert len(named) == 3
+    assert [document["ticket_keys"] for document in documents] == [named, named]
     assert "exponent" not in repr(documents)
+    assert not any(link in repr(documents) for link in links), "who has one link is told no other"
+
+
+def link_name(link: str) -> str:
+    return hashlib.sha256(b"Moneda link " + link.encode()).hexdigest()[:16]
+
+
+def fingerprint(modulus: bytes) -> str:
+    return hashlib.sha256(modulus).hexdigest()
+
+
+def test_a_link_is_named_as_browsers_name_it() -> None:
+    """`tests/client/blinding.test.js` reads the same vectors."""
+    vector = json.loads((factories.ROOT / "tests/vectors/ticket_keys.json").read_text())
+    own, other = vector["links"]
+    keys = tuple(vector["named"].items())
+    moduli = bytes.fromhex(VECTORS["n"]), b"\0"
+    assert [[is_named(keys, link, key) for key in moduli] for link in (own, other)] == [
+        [True, False],
+        [False, True],
+    ]
+    assert [is_named(drop_links(keys), own, key) for key in (*moduli, b"\1")] == [True, True, False]
+    assert not is_named((*keys, *((f"{k:016}", "0" * 64) for k in range(49))), own, moduli[0])
+
+
+def test_what_an_older_release_published_stays_until_something_is_changed(database_url: str) -> None:
+    """Its definition says which keys there are, and not of which links: it is read for ever, and its page says so."""
+    survey, slugs = ticket_buyers.publish(database_url, "Spain\nKenya", older=True)
+    moduli = [find_key(database_url, slug) for slug in (survey.slug, *slugs.values())]
+    with writing(database_url) as session:
+        found = surveys.find_link(session, survey.slug)
+        assert found is not None
+        current = found[0].current
+        assert current is not None
+        definition = surveys.definition_of(current)
+        assert json.loads(current.published)["ticket_keys"] == sorted(map(fingerprint, moduli))
+        assert parse_frozen(current.published) == definition
+        assert surveys.is_published(found[0], surveys.draft(found[0]))
+        assert surveys.publish(session, found[0]).sha256 == survey.version
+        assert "any_key" in parts_of(current.published, invited=True)
+        assert "any_key" not in parts_of(current.published)
+    (code,) = factories.invite(database_url, survey.slug, 1, slugs["Spain"])
+    blinded = draw(moduli[1])
+    ticket = blinded.finish(buy(database_url, slugs["Spain"], code, blinded).signature)
+    changed = factories.publish(database_url, factories.definition((0.25,)), survey.slug)
+    with writing(database_url) as session:
+        found = surveys.find_link(session, survey.slug)
+        assert found is not None
+        published = found[0].versions[-1].published
+    assert sorted(json.loads(published)["ticket_keys"].values()) == sorted(map(fingerprint, moduli))
+    assert parse_frozen(published).to_canonical() == published
+    assert "any_key" not in parts_of(published, invited=True)
+    # Bought by the older one, good at the next: the key of the link is the same.
+    assert send(database_url, slugs["Spain"], changed.response(ticket=ticket)) == (201, "")
+
+
+def test_a_definition_that_names_one_key_says_as_much_without_a_link(database_url: str) -> None:
+    survey, _ = ticket_buyers.publish(database_url, older=True)
+    with writing(database_url) as session:
+        found = surveys.find_link(session, survey.slug)
+        assert found is not None
+        published = found[0].versions[-1].published
+    assert len(json.loads(published)["ticket_keys"]) == 1
+    assert "any_key" not in parts_of(published, invited=True)
+
+
+@pytest.mark.parametrize("older", [False, True])
+def test_whoever_compares_notices_the_key_of_another_link(
+    client: FlaskClient, database_url: str, older: bool
+) -> None:
+    """Where links are named; an older definition holds all of them to be as good, and its page says so."""
+    survey, slugs = ticket_buyers.publish(database_url, "Spain\nKenya", older=older)
+    said = "A site that lies could sell people of your link tickets under different keys"
+    assert (said in client.get(f"/s/{survey.slug}").text) == older
+    spain, kenya = slugs.values()
+    body = client.get(f"/s/{spain}/survey.json").data
+    own, foreign = (ticket_buyers.write_text(find_key(database_url, slug)) for slug in (spain, kenya))
+    assert parse_survey(spain, body).version == survey.version
+    for slug, sold in ((spain, body.replace(own.encode(), foreign.encode())), (kenya, body)):
+        if older:
+            assert parse_survey(slug, sold).version == survey.version
+        else:
+            with pytest.raises(
+                ValueError, match="ticket_key must be the one that the definition gives this link"
+            ):
+                parse_survey(slug, sold)
+
+
+@pytest.mark.parametrize(
+    "stated",
+    [
+        {"": "0" * 64},
+        {"0" * 15: "0" * 64},
+        {"0" * 16: "0" * 63},
+        {"0" * 15 + "G": "0" * 64},
+        {"0" * 16: ["0" * 64]},
+        ["0" * 16],
+        "0" * 64 + "\n",
+    ],
+)
+def test_a_definition_says_keys_of_links_or_is_refused(stated: object) -> None:
+    document = json.loads(parse_definition(factories.definition()).to_canonical())
+    with pytest.raises(InputError) as refused:
+        parse_published({**document, "ticket_keys": stated})
+    assert refused.value.problems[0].field.startswith("ticket_keys")
 
 
 def test_what_is_stored_holds_no_secret_and_nothing_that_leads_from_a_ticket_to_a_code(

@@ -83,7 +83,7 @@ def site(sqlite: NewDatabase) -> Iterator[Site]:
         ):
             study_sheets.save_study_sheet(session, survey, study_sheets.parse_study_sheet(SHEET))
             study_sheets.save_logo(session, survey, b"a picture")
-    ticketed, shut = (ticket_buyers.publish(database_url)[0].slug for _ in range(2))
+    ticketed, shut = (ticket_buyers.publish(database_url, text)[0].slug for text in ("North\nSouth", ""))
     factories.settle(database_url, shut, paused=True)
     links |= {"ticketed": ticketed, "shut": shut}
     links["kinds"] = factories.publish(database_url, every_kind.document()).slug
@@ -164,6 +164,7 @@ def test_site_of_this_release_agrees_in_every_state(site: Site, tmp_path: Path) 
     assert data[links["south"]]["group"] == 'South <b> & "co"'
     assert data[links["early"]]["zone"] == "America/Mexico City"
     assert data[links["plain"]]["title"] == "Survey plain"
+    assert data[links["ticketed"]]["ticket keys"] == "3"
     for name in ("asked", "paused"):
         asked = json.loads(data[links[name]]["sender (es)"])
         assert asked["name"] == {"language": "", "text": SHEET["sponsor"]}

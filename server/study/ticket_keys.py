@@ -1,11 +1,10 @@
 """The keys that sign tickets, one for each link, made when a survey is published. Functions never commit.
 
-A published definition, whose hash everybody can compare, names each by a fingerprint: nobody is given a key of their
-own, by which a ticket could be known again.
+A published definition, whose hash everybody can compare, says for each link which is its key: nobody is given one of
+their own, nor that of another link, by which a ticket could be known again.
 """
 
 import hashlib
-from collections.abc import Iterable
 from typing import Any
 
 import sqlalchemy as sa
@@ -15,13 +14,14 @@ from server.inputs import N_, refuse
 from server.store.models import State, Stratum, Survey, TicketKey
 from server.store.sealed_secrets import LostKeyError, keep_key, seal, unseal
 from server.study.blind_signatures import SigningKey, make_key
+from server.study.definitions.definition import LINK_NAME_LENGTH, NamedKeys
 
 MOST_LINKS = 50
-"""With a key each: while these are made, on SQLite nothing else is stored."""
+"""With a key each: while these are made, on SQLite nothing else is stored. A browser takes no definition with more."""
 
 
-def make_keys(session: Session, survey: Survey) -> tuple[str, ...]:
-    """Give every working link of a survey with tickets its key, where it has none; the fingerprints of all of them.
+def make_keys(session: Session, survey: Survey) -> NamedKeys:
+    """Give every working link of a survey with tickets its key, where it has none; what its definition says of them.
 
     Raises
     ------
@@ -31,10 +31,11 @@ def make_keys(session: Session, survey: Survey) -> tuple[str, ...]:
     if not survey.tickets:
         return ()
     part = sa.orm.aliased(Stratum)
-    leaves = sa.select(Stratum.id).where(
+    leaves = sa.select(Stratum.id, Stratum.slug).where(
         Stratum.survey_id == survey.id, ~sa.exists().where(part.parent_id == Stratum.id)
     )
-    links: list[int | None] = [None, *session.scalars(leaves.order_by(Stratum.id))]
+    links: dict[int | None, str] = {None: survey.link}
+    links |= {stratum: slug for stratum, slug in session.execute(leaves.order_by(Stratum.id))}
     if len(links) > MOST_LINKS:
         template = N_("must be left out where there are more than %(limit)s links; there are %(value)s")
         raise refuse(409, "tickets", template, limit=MOST_LINKS, value=len(links))
@@ -44,7 +45,8 @@ def make_keys(session: Session, survey: Survey) -> tuple[str, ...]:
         if link not in known:
             session.add(_make_row(session, "tickets", survey_id=survey.id, stratum_id=link))
     session.flush()
-    return write_fingerprints(session.scalars(sa.select(TicketKey.modulus).where(*of_tickets)))
+    moduli = session.execute(sa.select(TicketKey.stratum_id, TicketKey.modulus).where(*of_tickets))
+    return tuple(sorted((name_link(links[link]), write_fingerprint(modulus)) for link, modulus in moduli))
 
 
 def make_completion_key(session: Session, survey: Survey) -> str:
@@ -72,9 +74,20 @@ def find_completion_modulus(session: Session | sa.Connection, survey_id: int) ->
     return None if found is None else bytes(found)
 
 
-def write_fingerprints(moduli: Iterable[bytes]) -> tuple[str, ...]:
-    """What a published definition says of keys: in an order that tells nothing of links."""
-    return tuple(sorted(map(write_fingerprint, moduli)))
+def name_link(slug: str) -> str:
+    """What a published definition calls a link: its browsers work it out, and nobody follows it who has no link."""
+    return hashlib.sha256(f"Moneda link {slug}".encode()).hexdigest()[:LINK_NAME_LENGTH]
+
+
+def drop_links(keys: NamedKeys) -> NamedKeys:
+    """What an older release would have said of the same keys: in an order that tells nothing of links."""
+    return tuple(("", key) for key in sorted(key for _link, key in keys))
+
+
+def is_named(keys: NamedKeys, slug: str, modulus: bytes) -> bool:
+    """Whether a definition gives a link this key, as `isNamed` of `client/blinding.js` looks."""
+    key = write_fingerprint(modulus)
+    return len(keys) <= MOST_LINKS and not {(name_link(slug), key), ("", key)}.isdisjoint(keys)
 
 
 def write_fingerprint(modulus: bytes) -> str:

@@ -171,6 +171,9 @@ def parts_of(
     names = {*_names(document), *(name for name, wanted in asked_for.items() if wanted)}
     if "ticket_keys" in document:
         names |= {"tickets", "ticketed"} if invited else {"tickets"}
+        # A version from before links were named: with one key, it says as much.
+        if invited and isinstance(document["ticket_keys"], list) and len(document["ticket_keys"]) > 1:
+            names.add("any_key")
     if "completion_key" in document:
         names.add("completions")
     return PageParts(

@@ -115,29 +115,46 @@ def test_an_answer_that_is_lost_loses_no_ticket(
     respondent.send()
 
 
-def test_a_ticket_that_another_key_signed_is_not_trusted(
-    open_page: Opener, served: factories.Served, survey: factories.Published
-) -> None:
-    """A server that gave this respondent a key of their own would know the ticket again: the page refuses to begin."""
-    other, _ = ticket_buyers.publish(served.database_url)
+def test_a_key_of_another_link_is_not_trusted(open_page: Opener, served: factories.Served) -> None:
+    """A server that sold some people of a link tickets under the keys of others, or brought such a ticket here, would
+    know these again, though the definition names all of them: the page refuses to begin, and sends nothing.
+    """
+    survey, slugs = ticket_buyers.publish(served.database_url, "North\nSouth", SURVEY)
+    north, south = slugs.values()
+    (code,) = factories.invite(served.database_url, survey.slug, 1, north)
     own, foreign = (
-        ticket_buyers.write_text(ticket_buyers.find_key(served.database_url, slug))
-        for slug in (survey.slug, other.slug)
+        ticket_buyers.write_text(ticket_buyers.find_key(served.database_url, slug)) for slug in (north, south)
     )
     page = open_page(**PHONE)
     open_page.watch(page).expect("the key of tickets differs")
+    sent = listen(page)
 
     def exchange(route: Route) -> None:
         answer = route.fetch()
         route.fulfill(response=answer, body=answer.text().replace(own, foreign))
 
+    def assert_refused() -> None:
+        with page.context.expect_event(
+            "weberror", lambda found: "the key of tickets differs" in str(found.error)
+        ):
+            page.goto("about:blank")
+            page.goto(f"/s/{north}#{code}")
+        expect(page.get_by_role("heading", name="This survey is not safe to answer here")).to_be_visible()
+        expect(page.get_by_text("The key for tickets that this site names is not the one")).to_be_visible()
+        expect(page.get_by_text("No question was asked and nothing was sent.")).to_be_visible()
+        expect(page.get_by_role("button", name="Start")).to_have_count(0)
+        assert list(sent.values()) == [[], [], []]
+
     page.route("**/survey.json", exchange)
-    with page.context.expect_event(
-        "weberror", lambda found: "the key of tickets differs" in str(found.error)
-    ):
-        page.goto(f"/s/{survey.slug}")
-    expect(page.get_by_role("button", name="Start")).to_have_count(0)
-    expect(page.get_by_role("heading", level=1)).to_be_visible()
+    assert_refused()
+    page.unroute("**/survey.json")
+    (ticket,) = ticket_buyers.make_tickets(served.database_url, south, 1)
+    page.evaluate(
+        "(ticket) => localStorage.setItem(`moneda:ticket:${document.querySelector('main').dataset.round}"
+        ":${location.pathname}`, JSON.stringify({ticket, among: 0}))",
+        ticket,
+    )
+    assert_refused()
 
 
 def test_chromium_blinds_and_unblinds_as_the_rfc_says(open_page: Opener, survey: factories.Published) -> None:

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { blind, finish, fromText, invert, toNumber, toText } from '../../client/blinding.js';
+import { blind, finish, fromText, invert, isNamed, isSigned, toNumber, toText } from '../../client/blinding.js';
 import { read } from './vectors.js';
 
 const { n, cases } = read('blind_signatures');
@@ -40,6 +40,35 @@ test('a key that was made to tell messages apart is refused whenever it could', 
   const sent = tried.filter(({ status }) => status === 'fulfilled').map(({ value }) => toNumber(value.blinded));
   assert.ok(sent.length && sent.length < tried.length);
   for (const factor of [3n, 5n, 7n, 11n, 13n]) assert.ok(sent.every((number) => number % factor), `some are divided by ${factor}`);
+});
+
+test('a definition says which key is that of a link, and no other is taken', async () => {
+  const { links: [own, other], named } = read('ticket_keys');
+  const [key, foreign] = [modulus, bytes('00')];
+  const [prints, at] = [Object.values(named), (slug) => `/s/${slug}`];
+  assert.ok(await isNamed(key, at(own), named));
+  assert.ok(await isNamed(foreign, at(other), named));
+  assert.ok(await isNamed(foreign, `/surveys/s/${other}`, named));
+  // Sold under the key of another link, which the definition names as well.
+  for (const [wrong, path] of [[foreign, at(own)], [key, at(other)], [key, at('23456789bcdg')], [key, `${at(own)}/`]]) {
+    assert.ok(!await isNamed(wrong, path, named), path);
+  }
+  // From before links were named: any of them.
+  for (const known of [key, foreign]) assert.ok(await isNamed(known, at(own), prints));
+  assert.ok(!await isNamed(bytes('01'), at(own), prints));
+  for (const nothing of [undefined, null, {}, [], '']) assert.ok(!await isNamed(key, at(own), nothing));
+  // One for each of many, in a definition that everybody is given.
+  const many = Object.fromEntries(Array.from({ length: 48 }, (_, place) => [`${place}`.padStart(16, '0'), prints[0]]));
+  assert.ok(await isNamed(key, at(own), { ...many, ...named }));
+  assert.ok(!await isNamed(key, at(own), { ...many, ...named, f: prints[0] }));
+  assert.ok(!await isNamed(key, at(own), [...Array(50).keys(), prints[0]]));
+});
+
+test('a ticket is looked at by the key of its link before it is spent', async () => {
+  const { msg, msg_prefix: prefix, sig } = cases.find(({ salt }) => salt);
+  const other = Uint8Array.from(modulus, (byte, place) => byte ^ (place === 99));
+  assert.ok(await isSigned(modulus, bytes(prefix + msg), bytes(sig)));
+  assert.ok(!await isSigned(other, bytes(prefix + msg), bytes(sig)));
 });
 
 test('bytes are written as base64url', () => {

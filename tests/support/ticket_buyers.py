@@ -5,7 +5,7 @@ import hashlib
 import json
 import math
 import secrets
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -14,7 +14,10 @@ from cryptography.hazmat.primitives.asymmetric import padding, rsa
 
 from server.collect import responses
 from server.inputs import InputError
-from server.study.ticket_keys import open_key
+from server.store.models import State, SurveyVersion
+from server.study import surveys
+from server.study.definitions import version_of
+from server.study.ticket_keys import make_keys, open_key
 from tests.support import factories
 from tests.support.factories import Published
 
@@ -71,14 +74,37 @@ def read_text(text: str) -> bytes:
 
 
 def publish(
-    database_url: str, text: str = "", document: dict[str, Any] | None = None
+    database_url: str, text: str = "", document: dict[str, Any] | None = None, *, older: bool = False
 ) -> tuple[Published, dict[str, str]]:
-    """A survey by invitation whose codes buy tickets, with strata if there are lines; the slugs of their links."""
+    """A survey by invitation whose codes buy tickets, with strata if there are lines; the slugs of their links.
+
+    As an `older` release did it, its definition names keys without links.
+    """
     document = document or factories.definition()
     slug = factories.draft(database_url, document)
     slugs = factories.plant(database_url, slug, text) if text else {}
     factories.settle(database_url, slug, by_invitation=True, tickets=True, minimum=1)
+    if older:
+        return Published(slug, _publish_without_links(database_url, slug), document), slugs
     return factories.publish(database_url, document, slug), slugs
+
+
+def _publish_without_links(database_url: str, slug: str) -> str:
+    """The SHA-256 of the version."""
+    with factories.writing(database_url) as session:
+        link = surveys.find_link(session, slug)
+        assert link is not None
+        survey = link[0]
+        keys = tuple(("", key) for key in sorted(key for _link, key in make_keys(session, survey)))
+        definition = replace(surveys.draft(survey), ticket_keys=keys)
+        published = definition.to_canonical()
+        sizes = bytes(design.weights.shape[1] for design in definition.designs)
+        sha256, day = version_of(published), surveys.today()
+        survey.versions.append(
+            SurveyVersion(number=1, sha256=sha256, published=published, reports=sizes, published_on=day)
+        )
+        survey.state = State.OPEN
+        return sha256
 
 
 def find_key(database_url: str, slug: str) -> bytes:

@@ -16,7 +16,7 @@ MANY = {"by_invitation": "yes", "tickets": "yes"}
 
 
 def walk_tickets(owner: "Reader", stranger: "Reader", database_url: str, document: Mapping[str, Any]) -> None:
-    """With one question, with two, and with more links than there may be."""
+    """With one question, with two, published by an older release, and with more links than there may be."""
     for questions in (1, 2):
         fewer = {**copy.deepcopy(dict(document)), "questions": document["questions"][:questions]}
         slug = factories.draft(database_url, fewer)
@@ -24,6 +24,8 @@ def walk_tickets(owner: "Reader", stranger: "Reader", database_url: str, documen
             owner.post(f"/manage/surveys/{slug}/schedule", {**FIELDS, **changed})
         survey = factories.publish(database_url, fewer, slug)
         _walk_open(owner, stranger, database_url, survey)
+    older, _ = ticket_buyers.publish(database_url, pseudo("A"), dict(document), older=True)
+    stranger.get(f"/s/{older.slug}")
     crowded = factories.draft(database_url, document)
     factories.settle(database_url, crowded, by_invitation=True, tickets=True)
     factories.plant(database_url, crowded, "\n".join(pseudo(f"S{k}") for k in range(60)))

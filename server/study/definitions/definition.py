@@ -19,6 +19,12 @@ from server.study.kinds.grids import Number
 FORMAT = 2
 """Of what is written anew. What was written in format 1, before there was a `Strength`, stays so."""
 
+LINK_NAME_LENGTH = 16
+"""Hexadecimal digits of what a published definition calls a link."""
+NamedKeys = tuple[tuple[str, str], ...]
+"""What links are called in a definition, each with the SHA-256 of its key's modulus. In versions from before they were
+called something, all are empty: whose keys are whose is not said."""
+
 
 @dataclass(frozen=True)
 class StudyPlan:
@@ -48,8 +54,8 @@ class Definition:
     family: str = ""
     """A random id that duplicates keep: who answered one is told at the others. Empty before there is one."""
     translations: Translations = field(default_factory=dict, hash=False)
-    ticket_keys: tuple[str, ...] = ()
-    """Of a published survey whose codes buy tickets: the SHA-256 of each key's modulus, in their order."""
+    ticket_keys: NamedKeys = ()
+    """Of a published survey whose codes buy tickets: one for each link, in their order."""
     completion_key: str = ""
     """Of a published survey with completion codes: the SHA-256 of the modulus of the key that signs them."""
 
@@ -121,7 +127,10 @@ class Definition:
                 written["designs"] = [_published_design(design) for design in entry.designs]
                 written["epsilon"] = round_up(entry.epsilon)
         if self.ticket_keys:
-            document["ticket_keys"] = list(self.ticket_keys)
+            named = all(link for link, _key in self.ticket_keys)
+            document["ticket_keys"] = (
+                dict(self.ticket_keys) if named else [key for _, key in self.ticket_keys]
+            )
         if self.completion_key:
             document["completion_key"] = self.completion_key
         return rfc8785.dumps({**document, "epsilon": self.epsilon})

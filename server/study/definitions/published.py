@@ -8,9 +8,11 @@ from typing import Any
 from server.inputs.problems import N_, refuse
 from server.privacy.designs import Design
 from server.study.definitions import Definition, Question
+from server.study.definitions.definition import LINK_NAME_LENGTH, NamedKeys
 from server.study.definitions.definition_reader import read_definition
 
-_FINGERPRINT = re.compile(r"[0-9a-f]{64}")
+_DIGITS = re.compile(r"[0-9a-f]+")
+_FINGERPRINT_LENGTH = 64
 
 
 def parse_published(document: Mapping[str, Any]) -> Definition:
@@ -35,18 +37,30 @@ def parse_published(document: Mapping[str, Any]) -> Definition:
     )
 
 
-def _read_ticket_keys(stated: object) -> tuple[str, ...]:
+def _read_ticket_keys(stated: object) -> NamedKeys:
+    """By links; of a version from before links were named, a list."""
+    if isinstance(stated, dict):
+        return tuple(
+            (
+                _read_digits(link, LINK_NAME_LENGTH, "ticket_keys"),
+                _read_digits(key, _FINGERPRINT_LENGTH, f"ticket_keys.{link}"),
+            )
+            for link, key in sorted(stated.items())
+        )
     keys = stated if isinstance(stated, list) else [stated]
-    return tuple(_read_fingerprint(key, f"ticket_keys[{place}]") for place, key in enumerate(keys))
+    return tuple(
+        ("", _read_digits(key, _FINGERPRINT_LENGTH, f"ticket_keys[{place}]"))
+        for place, key in enumerate(keys)
+    )
 
 
 def _read_completion_key(document: Mapping[str, Any]) -> str:
     if "completion_key" not in document:
         return ""
-    return _read_fingerprint(document["completion_key"], "completion_key")
+    return _read_digits(document["completion_key"], _FINGERPRINT_LENGTH, "completion_key")
 
 
-def _read_fingerprint(key: object, field: str) -> str:
-    if not (isinstance(key, str) and _FINGERPRINT.fullmatch(key)):
-        raise refuse(422, field, N_("must be 64 hexadecimal digits in lower case"))
-    return key
+def _read_digits(text: object, length: int, field: str) -> str:
+    if not (isinstance(text, str) and len(text) == length and _DIGITS.fullmatch(text)):
+        raise refuse(422, field, N_("must be %(limit)d hexadecimal digits in lower case"), limit=length)
+    return text

@@ -22,7 +22,7 @@ from server.study.schedule import format_schedule, schedule_of
 from server.study.smallest_group import DEFAULT_MINIMUM
 from server.study.surveys.standings import Standing, find_standing, now, today
 from server.study.surveys.survey_links import new_slug
-from server.study.ticket_keys import make_completion_key, make_keys
+from server.study.ticket_keys import drop_links, make_completion_key, make_keys
 
 
 def create(
@@ -101,8 +101,9 @@ def publish(
     keys = make_keys(session, survey)
     named = replace(definition, ticket_keys=keys, completion_key=make_completion_key(session, survey))
     published = named.to_canonical()
+    earlier = replace(named, ticket_keys=drop_links(keys)).to_canonical() if keys else published
     current = survey.current
-    if current is None or current.published != published:
+    if current is None or current.published not in (published, earlier):
         sha256 = version_of(published)
         if any(version.sha256 == sha256 for version in survey.versions):
             raise refuse(409, "questions", N_("must not go back to an earlier version; change something"))

@@ -67,7 +67,7 @@ class AnswerChecker:
     def _accept_survey(self, slug: str, answer: SiteAnswer) -> PublishedSurvey | None:
         """A survey of which pages can be drawn."""
         try:
-            survey = parse_survey(answer.body)
+            survey = parse_survey(slug, answer.body)
             next(iter(self._drawer.draw_open(slug, DEFAULT_LANGUAGE, survey, forgets=False)))
         except Exception:  # a document that is none of ours may break whatever reads it
             return None
@@ -121,6 +121,8 @@ class AnswerChecker:
         self.pages[f"/s/{slug}", language] = hashlib.sha256(answer.body).digest()
         if survey is not None:
             found |= {"title": survey.definition.title, "version": survey.version}
+            if keys := survey.definition.ticket_keys:
+                found["ticket keys"] = f"{len(keys)}{'' if keys[0][0] else ', not said of which links'}"
         return problems + self._compare_data(self.data.setdefault(slug, {}), language, found)
 
     def check_how(self, slug: str, asked: str | None, answer: SiteAnswer, visitor: Visitor) -> list[str]:

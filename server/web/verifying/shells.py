@@ -17,7 +17,7 @@ from flask import Flask
 from server.inputs.decoding import parse_json
 from server.study.definitions import version_of
 from server.study.definitions.published import parse_published
-from server.study.ticket_keys import write_fingerprint
+from server.study.ticket_keys import is_named, write_fingerprint
 from server.web.respondent_page import PublishedSurvey, draw_receipt_page, draw_unknown_page
 from server.web.sender_parts import draw_sender, read_stated
 from server.web.verifying.page_matches import Shell
@@ -40,8 +40,8 @@ _ANY = "zqlinkqz"
 """Stands for the name of any link; no slot."""
 
 
-def parse_survey(body: bytes) -> PublishedSurvey:
-    """What `survey.json` holds; ValueError where its fingerprint is not its own.
+def parse_survey(slug: str, body: bytes) -> PublishedSurvey:
+    """What `survey.json` of a link holds; ValueError where its fingerprint is not its own, or its key another link's.
 
     What else is wrong with a document that a stranger made, whatever reads it may stumble over.
     """
@@ -49,12 +49,11 @@ def parse_survey(body: bytes) -> PublishedSurvey:
     if parts is None or version_of(parts[1]) != parts[4].decode():
         raise ValueError("survey.json must be a definition with its own fingerprint; it is not")
     definition = parse_published(parse_json(parts[1], len(parts[1])))
-    for name, key, named in (
-        ("ticket_key", parts[2], definition.ticket_keys),
-        ("completion_key", parts[3], (definition.completion_key,)),
-    ):
-        if key is not None and write_fingerprint(base64.urlsafe_b64decode(key + b"==")) not in named:
-            raise ValueError(f"{name} must be one that the definition names; it is not")
+    ticket_key, completion_key = (key and base64.urlsafe_b64decode(key + b"==") for key in parts.group(2, 3))
+    if ticket_key is not None and not is_named(definition.ticket_keys, slug, ticket_key):
+        raise ValueError("ticket_key must be the one that the definition gives this link; it is not")
+    if completion_key is not None and write_fingerprint(completion_key) != definition.completion_key:
+        raise ValueError("completion_key must be the one that the definition names; it is not")
     return PublishedSurvey(parts[1], parts[4].decode(), definition)
 
 
