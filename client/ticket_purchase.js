@@ -38,7 +38,7 @@ way.buy = (code, refused) => alone(lock, () => buy(code, refused));
 async function buy(code, refused) {
   if (!modulus) return { status: 0 }; // not loaded yet
   const kept = recall(); // another page may have been quicker
-  if (kept?.ticket && !await trust(kept.ticket, modulus)) return { status: 0 }; // by another key: it would tell that
+  if (kept?.ticket && kept.ticket !== refused && !await trust(kept.ticket, modulus)) return { status: 0 }; // of another key
   purse.held = kept ?? purse.held;
   if (way.holdsTicket() && purse.held.ticket !== refused) return { status: 200 };
   const draws = purse.held?.draws ?? {};

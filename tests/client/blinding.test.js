@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
 import { blind, finish, fromText, invert, isNamed, isSigned, toNumber, toText } from '../../client/blinding.js';
+import { fingerprint } from '../../client/design.js';
 import { read } from './vectors.js';
 
 const { n, cases } = read('blind_signatures');
@@ -53,6 +54,10 @@ test('a definition says which key is that of a link, and no other is taken', asy
   for (const [wrong, path] of [[foreign, at(own)], [key, at(other)], [key, at('23456789bcdg')], [key, `${at(own)}/`]]) {
     assert.ok(!await isNamed(wrong, path, named), path);
   }
+  // A definition that exchanges them, for one person or for all, is another one; in which order it names links is not.
+  const [[a, x], [b, y]] = Object.entries(named);
+  assert.notEqual(await fingerprint({ [a]: y, [b]: x }), await fingerprint(named));
+  assert.equal(await fingerprint({ [b]: y, [a]: x }), await fingerprint(named));
   // From before links were named: any of them.
   for (const known of [key, foreign]) assert.ok(await isNamed(known, at(own), prints));
   assert.ok(!await isNamed(bytes('01'), at(own), prints));
