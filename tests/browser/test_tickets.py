@@ -149,11 +149,16 @@ def test_a_key_of_another_link_is_not_trusted(open_page: Opener, served: factori
     assert_refused()
     page.unroute("**/survey.json")
     (ticket,) = ticket_buyers.make_tickets(served.database_url, south, 1)
+    page.goto("about:blank")
+    respondent = Respondent(page, north).open(f"#{code}")
     page.evaluate(
         "(ticket) => localStorage.setItem(`moneda:ticket:${document.querySelector('main').dataset.round}"
         ":${location.pathname}`, JSON.stringify({ticket, among: 0}))",
         ticket,
     )
+    respondent.start(3)  # as if another page had put it there meanwhile
+    expect(page.get_by_text("No ticket arrived. Try again here")).to_be_visible()
+    assert list(sent.values()) == [[], [], []]
     assert_refused()
 
 
