@@ -4,9 +4,8 @@
 import { blind, finish, fromText, randomBytes, toText } from './blinding.js';
 import { way } from './design.js';
 import { reader } from './page.js';
-import { alone, post } from './posting.js';
+import { alone, post, withTicket } from './posting.js';
 import { hex } from './randomize.js';
-import { withTicket } from './submit.js';
 import { keep, lock, purse, recall } from './ticket.js';
 
 const DRAWN = 32; // bytes
