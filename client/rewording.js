@@ -1,5 +1,5 @@
 // Another language in the middle of a survey: the page's own texts change where they stand. Answers and coins stay as they are,
-// and the two requests that it takes are the same whatever they are.
+// and what is asked for is the same whatever they are.
 
 import { way } from './design.js';
 import { fetchPage, fetchScreens } from './page.js';

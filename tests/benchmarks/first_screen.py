@@ -104,9 +104,11 @@ def holding(site: str) -> Iterator[str]:
         back, forth = await asyncio.open_connection(there.hostname, there.port)
         await asyncio.gather(_carry(reader, forth), _carry(back, writer))
 
-    server = loop.run_until_complete(asyncio.start_server(relay, "127.0.0.1", 0))
+    # In a thread of its own: Playwright runs a loop in this one.
     thread = threading.Thread(target=loop.run_forever, daemon=True)
     thread.start()
+    listening = asyncio.start_server(relay, "127.0.0.1", 0)
+    server = asyncio.run_coroutine_threadsafe(listening, loop).result()
     try:
         yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
     finally:
