@@ -33,6 +33,7 @@ export async function isPageKept() {
 way.dropPage = async () => {
   ends.abort();
   ends = new AbortController(); // it may be kept again
+  await dropPage(); // at once, also where what began stalls
   kept = Promise.resolve(kept).then(dropPage);
   await kept;
 };

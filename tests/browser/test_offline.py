@@ -143,7 +143,19 @@ def decline_early(visit: Respondent) -> None:
     visit.page.wait_for_load_state("networkidle")
 
 
-@pytest.mark.parametrize("leave", [decline, decline_early, erase])
+def decline_stalled(visit: Respondent) -> None:
+    """At a second visit, where the worker that would keep the page never comes."""
+    page = visit.page
+    page.add_init_script("ServiceWorkerContainer.prototype.register = () => new Promise(() => {});")
+    page.clock.install()
+    visit.open()
+    page.wait_for_load_state("networkidle")
+    visit.button("I’d rather not take part").click()
+    page.clock.run_for(8_000)
+    expect(visit.heading("That is fine. Nothing was sent.")).to_be_visible()
+
+
+@pytest.mark.parametrize("leave", [decline, decline_early, decline_stalled, erase])
 def test_nothing_is_left_once_somebody_declines_or_erases(
     open_page: Opener, served: factories.Served, leave: Callable[[Respondent], None]
 ) -> None:
