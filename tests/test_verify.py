@@ -120,7 +120,8 @@ def assert_webcat_takes(manifest: dict[str, Any], url: str, slug: str) -> None:
     assert manifest["default_csp"].startswith("default-src 'none';")
     fingerprint = read_assets().fingerprint
     # Also what a script fetches is held against its path, where that is named; what follows a ? is no part of it.
-    for path in ("/", f"/s/{slug}", f"/s/{slug}/screens", f"/client/{fingerprint}/answer.js"):
+    beside = (f"/s/{slug}/{page}" for page in ("screens", "how", "receipt"))
+    for path in ("/", f"/s/{slug}", *beside, f"/client/{fingerprint}/answer.js"):
         answer = httpx.get(f"{url}{path}?lang=es")
         digest = hashlib.sha256(answer.content).digest()
         assert answer.headers["Content-Security-Policy"] == manifest["default_csp"]
