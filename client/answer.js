@@ -4,7 +4,7 @@
 import { answersOf, checkKeys, kinds, loadSurvey, rowsOf, statedBy, way } from './design.js';
 import { askOne, copy, fetchScreens, groupLabels, labelGroups, labelOf, languageOf, make, own, quote, show, toys, translate } from './page.js';
 import { drawCoins, randomId, randomize } from './randomize.js';
-import { drop, recall, spentBefore, writeBody } from './submit.js';
+import { drop, dropClaim, dropPage, recall, spentBefore, writeBody } from './submit.js';
 
 const page = document.querySelector('main').dataset;
 const preview = 'preview' in page;
@@ -13,9 +13,7 @@ const BRINGS = { invitation: 'admit', ticketed: 'holdsTicket', consent: 'agree',
 const BRINGS_LATER = { sending: 'review', uninvited: 'lookAt', ticketed: 'buy', completion: 'takeCompletionKey' };
 const NOTICED = 8000; // ms of waiting for what comes later until the page says so
 const apart = preview || 'tablet' in page; // the history has no steps of it, and this device no notes
-const keeps = 'offline' in page || document.querySelector('script[data-modules]').dataset.modules.includes('completion.js');
 let later = null; // a promise of what nobody needs before Start
-let missed = false; // whether it did not come
 let declined = false;
 
 start().catch((error) => {
@@ -48,9 +46,9 @@ function brought(parts) {
 /** What nobody needs before Start comes once the first screen is there: all of it, by everybody, so that it tells nothing. Whether it did. */
 function loadLater() {
   later ??= way.review ? Promise.resolve(true) : Promise.all([addScreens(), ...addFiles()]).then((came) => {
-    missed = !came.every(Boolean) || !brought(BRINGS_LATER);
-    if (missed && !declined) refuse('scripts'); // else nothing is asked for any more
-    return !missed;
+    const whole = came.every(Boolean) && brought(BRINGS_LATER);
+    if (!whole) refuse('scripts');
+    return whole;
   });
   return later;
 }
@@ -76,7 +74,7 @@ function addFiles() {
 }
 
 function refuse(check) {
-  show(copy('refusal', { check }, 'check'));
+  if (!declined) show(copy('refusal', { check }, 'check')); // else nothing is asked for any more
 }
 
 function begin({ title, introduction, language, translations, questions: entries, epsilon: total, ...asks }) {
@@ -105,12 +103,11 @@ function begin({ title, introduction, language, translations, questions: entries
   if (!way.preview?.(entries, (place) => (answers ? open(place) : location.reload()))) showIntroduction({ focus: false });
   const preparing = prepare();
   const prepared = preparing.catch(() => false);
-  document.addEventListener('click', async (event) => {
+  document.addEventListener('click', (event) => {
     const link = event.target.closest?.('.languages a');
-    if (!link || !answers || missed) return;
+    if (!link || !answers || !id) return; // until all is here, it leads where it says: what is to come may never
     event.preventDefault();
     event.stopPropagation();
-    if (!await prepared) return;
     way.reword(link.href, () => answers, () => {
       quote(document.querySelector('#title'), title);
       open(screen);
@@ -130,7 +127,7 @@ function begin({ title, introduction, language, translations, questions: entries
       files.querySelector('script').addEventListener('load', offerThrows);
       document.head.append(files);
     }
-    if (apart) return true;
+    if (apart || declined) return true;
     way.work?.(id, page.responses); // so that it is done when it is needed
     way.keepPage?.();
     return true;
@@ -237,9 +234,8 @@ function begin({ title, introduction, language, translations, questions: entries
     find('.aside').addEventListener('click', async () => {
       declined = true;
       forget();
-      if (!apart) drop(page);
       way.dropTicket?.();
-      if (keeps) await Promise.race([clear(), new Promise((resume) => { setTimeout(resume, NOTICED); })]);
+      if (!apart) await Promise.race([clear(), new Promise((resume) => { setTimeout(resume, NOTICED); })]);
       show(copy('declined'));
     });
     show(part, options);
@@ -250,11 +246,11 @@ function begin({ title, introduction, language, translations, questions: entries
     if (!rest.length && fits) tick.remove();
   }
 
-  /** What an earlier visit has kept: were there something, what comes later would be here, too. */
+  /** What this visit or an earlier one has kept goes, though what comes later may never come. */
   async function clear() {
-    await loadLater();
-    way.dropClaim?.();
-    await way.dropPage?.();
+    drop(page);
+    dropClaim(page);
+    await (way.dropPage ?? dropPage)();
   }
 
   /** Start was heard, and is pressed again once nothing is missing. */

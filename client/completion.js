@@ -6,7 +6,7 @@ import { way } from './design.js';
 import { copy, reader } from './page.js';
 import { persist, post } from './posting.js';
 import { hex } from './randomize.js';
-import { recall } from './submit.js';
+import { dropClaim, key, nameClaim, recall } from './submit.js';
 
 const LETTERS = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 const DRAWN = 12; // letters, of 5 bits each
@@ -15,7 +15,7 @@ const RECEIPT = 16; // bytes
 const MEANT = 'Moneda completion';
 
 const { dataset: page } = document.querySelector('main');
-const place = `moneda:completion:${page.round}`;
+const place = key(nameClaim(page));
 let claim = null; // what this visit's code is made of
 
 /** The key of this survey, which its own hash must name: nobody has one of their own. */
@@ -110,7 +110,7 @@ function spell(bytes) {
 
 const write = (note) => withStorage((storage) => storage.setItem(place, JSON.stringify(note)));
 const readNote = () => withStorage((storage) => JSON.parse(storage.getItem(place)));
-const remove = () => withStorage((storage) => storage.removeItem(place));
+const remove = () => dropClaim(page);
 
 /** Where nothing can be kept, the code lasts as long as this page. */
 function withStorage(use) {

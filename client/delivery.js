@@ -2,8 +2,8 @@
 
 import { kinds, way } from './design.js';
 import { copy, make, quote, reader, show } from './page.js';
-import { alone, persist, post } from './posting.js';
-import { drop, erase, keep, markSent, markShown, recall, withoutCode, withWork } from './submit.js';
+import { alone, persist, post, withoutCode, withWork } from './posting.js';
+import { drop, erase, keep, markSent, markShown, recall } from './submit.js';
 
 const NOTICED = 1000; // ms of work after Send until the page says so
 const PATIENT = 3; // failed attempts until the page says more than that the connection is poor

@@ -2,17 +2,19 @@
 // a network, until the visit ends. Nothing here knows an answer. Where a browser keeps nothing, so does this.
 
 import { way } from './design.js';
+import { dropPage, key } from './submit.js';
 
 const { dataset: page } = document.querySelector('main');
-const here = location.pathname + location.search; // without the code of an invitation
 const scope = location.pathname;
-const name = `moneda:${scope}`;
+const name = key(scope);
 let ends = new AbortController();
 let kept = null; // or dropped
 
-/** Begins once the first screen is there. What fails, or is another version, is kept in no part. */
-way.keepPage = () => {
-  kept = Promise.resolve(kept).then(keep).catch(remove);
+const here = () => location.pathname + location.search; // without the code of an invitation
+
+/** Begins once all is here. What fails, or is another version, is kept in no part; `again`, in another language, beside what is kept. */
+way.keepPage = (again = false) => {
+  kept = Promise.resolve(kept).then(keep).catch(() => again || dropPage());
   return kept;
 };
 
@@ -21,7 +23,7 @@ export async function isPageKept() {
   try {
     const registration = await navigator.serviceWorker.getRegistration(scope);
     const own = registration && new URL(registration.scope).pathname === scope;
-    return Boolean(own && await caches.match(here, { cacheName: name, ignoreVary: true }));
+    return Boolean(own && await caches.match(here(), { cacheName: name, ignoreVary: true }));
   } catch {
     return false;
   }
@@ -31,7 +33,8 @@ export async function isPageKept() {
 way.dropPage = async () => {
   ends.abort();
   ends = new AbortController(); // it may be kept again
-  kept = Promise.resolve(kept).then(remove);
+  await dropPage(); // at once, also where what began stalls
+  kept = Promise.resolve(kept).then(dropPage);
   await kept;
 };
 
@@ -42,7 +45,7 @@ async function keep() {
   const survey = await fetch(page.definition, asked);
   const { version } = await survey.clone().json();
   if (version !== page.version) throw new Error('another version');
-  const addresses = [here, ...(page.screens ? [page.screens] : [])];
+  const addresses = [here(), ...(page.screens ? [page.screens] : [])];
   // Who answers next may read another language.
   if ('tablet' in page) addresses.push(scope, ...Array.from(document.querySelectorAll('.languages a'), ({ href }) => href));
   const pages = await Promise.all(addresses.map((address) => fetch(address, asked)));
@@ -59,14 +62,4 @@ async function keep() {
   const policy = globalThis.trustedTypes?.createPolicy('offline-worker', { createScriptURL: () => page.offline });
   await navigator.serviceWorker.register(policy?.createScriptURL('') ?? page.offline, { scope });
   signal.throwIfAborted();
-}
-
-async function remove() {
-  try {
-    await caches.delete(name);
-    const registration = await navigator.serviceWorker.getRegistration(scope);
-    await registration?.unregister();
-  } catch {
-    // Nothing can be kept here.
-  }
 }

@@ -2,6 +2,18 @@
 
 const LONGEST_ASKED = 3600000; // ms that a server may ask to wait
 
+/** The body with the work that the server asks for. */
+export const withWork = (body, work) => body.replace(/\n}$/, `,\n  "work": "${work}"\n}`);
+
+/** The body with a ticket, in place of a code or of another ticket. */
+export function withTicket(body, ticket) {
+  const entry = `,\n  "ticket": "${ticket}"\n}`;
+  return body.replace(/(,\n {2}"(invitation|ticket)": "[^"]*")?\n}$/, entry);
+}
+
+/** The body without the code of an invitation, where none is taken any more. */
+export const withoutCode = (body) => body.replace(/,\n {2}"invitation": "[^"]*"\n}$/, '\n}');
+
 /** A refusal in the server's words, or status 0 for no connection; `again` if another attempt may help. */
 export class SendError extends Error {
   constructor({ status, field = '', message = '' }) {

@@ -1,5 +1,5 @@
 // Another language in the middle of a survey: the page's own texts change where they stand. Answers and coins stay as they are,
-// and the two requests that it takes are the same whatever they are.
+// and what is asked for is the same whatever they are.
 
 import { way } from './design.js';
 import { fetchPage, fetchScreens } from './page.js';
@@ -19,6 +19,7 @@ way.reword = async (address, isBegun, redraw) => {
     history.replaceState(history.state, '', new URL(address).search + location.hash);
     redraw();
     enter(entered);
+    way.keepPage?.(true); // loaded again, it is asked for by this address
   } else {
     const languages = document.querySelector('.languages');
     languages.querySelector('[role="status"]').textContent = languages.dataset.failed;
@@ -41,6 +42,8 @@ function take(page) {
   Object.assign(document.documentElement, { lang, dir });
   if (digits) document.documentElement.dataset.digits = digits;
   else delete document.documentElement.dataset.digits;
+  const { screens } = page.querySelector('main').dataset;
+  if (screens) document.querySelector('main').dataset.screens = screens;
   for (const element of texts()) {
     const there = document.importNode(find(page, element), true);
     if (element.localName === 'a') element.textContent = there.textContent; // what it does is listened to

@@ -6,19 +6,7 @@ export function writeBody(id, version, reports, largest) {
   return `{\n  "id": "${id}",\n  "version": "${version}",\n  "reports": [${padded.join(', ')}]\n}`;
 }
 
-/** The body with the work that the server asks for. */
-export const withWork = (body, work) => body.replace(/\n}$/, `,\n  "work": "${work}"\n}`);
-
-/** The body with a ticket, in place of a code or of another ticket. */
-export function withTicket(body, ticket) {
-  const entry = `,\n  "ticket": "${ticket}"\n}`;
-  return body.replace(/(,\n {2}"(invitation|ticket)": "[^"]*")?\n}$/, entry);
-}
-
-/** The body without the code of an invitation, where none is taken any more. */
-export const withoutCode = (body) => body.replace(/,\n {2}"invitation": "[^"]*"\n}$/, '\n}');
-
-const key = (slug) => `moneda:${slug}`;
+export const key = (slug) => `moneda:${slug}`;
 
 /** What is kept of a survey: that it was sent, what waits and where to, or what a review has shown. */
 export function recall({ family, round }) {
@@ -71,6 +59,21 @@ const write = (name, note) => withStorage((storage) => {
 export const keep = ({ family, round, spends }, pending, to) => write(round, { pending, to, of: family, spends });
 export const markShown = ({ round }, shown) => write(round, { shown });
 export const drop = ({ round }) => remove(round);
+
+/** Where a code at the end is kept, and what it is made of (completion.js). */
+export const nameClaim = ({ round }) => `completion:${round}`;
+export const dropClaim = (page) => remove(nameClaim(page));
+
+/** The page that is kept to go on without a network (offline.js). */
+export async function dropPage() {
+  const scope = location.pathname;
+  try {
+    await caches.delete(key(scope));
+    await (await navigator.serviceWorker.getRegistration(scope))?.unregister();
+  } catch {
+    // Nothing can be kept here.
+  }
+}
 
 /** Only a note of the family is left: which round was answered, and what it has spent. Where the survey forgets, nothing is. */
 export function markSent(page) {

@@ -15,7 +15,8 @@ const REASONS = { // by the status and the field of a refusal for good
 };
 const { dataset: page } = document.querySelector('main');
 const { keepPage, dropPage } = way;
-delete way.dropPage; // the page is everybody's, and stays
+delete way.dropPage; // the page is everybody's, in each language, and stays
+delete way.keepPage;
 let survey = null; // a promise of it
 let begin = null; // with it
 let leaving = ''; // where to

@@ -3,8 +3,7 @@
 
 import { way } from './design.js';
 import { reader } from './page.js';
-import { persist, post } from './posting.js';
-import { withWork } from './submit.js';
+import { persist, post, withWork } from './posting.js';
 import { changeRecord, lockName, readRecord } from './tablet_record.js';
 
 const TOGETHER = 5; // wait until so many are there

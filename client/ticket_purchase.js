@@ -4,8 +4,7 @@
 import { blind, finish, fromText, isNamed, isSigned, randomBytes, toText } from './blinding.js';
 import { way } from './design.js';
 import { copy, reader } from './page.js';
-import { alone, post } from './posting.js';
-import { withTicket } from './submit.js';
+import { alone, post, withTicket } from './posting.js';
 import { keep, lock, purse, recall } from './ticket.js';
 
 const DRAWN = 32; // bytes

@@ -65,7 +65,7 @@ SURVEYS: dict[str, tuple[dict[str, Any], dict[str, bool]]] = {
     "by invitation": (factories.definition(), INVITED),
     "by invitation, every kind": (EVERYTHING, {**INVITED, "offline": True}),
     "tickets": (factories.definition(), TICKETS),
-    "all there is": (EVERYTHING, {**TICKETS, "completions": True, "forgets": True}),
+    "all there is": (EVERYTHING, {**TICKETS, "completions": True, "forgets": True, "offline": True}),
     "sixty of every kind": (
         question_screens.survey(
             *({**entry, "name": f"{entry['name']}{place}"} for place, entry in enumerate(LONG)), **AGREED

@@ -119,8 +119,10 @@ def assert_webcat_takes(manifest: dict[str, Any], url: str, slug: str) -> None:
     assert "," not in manifest["default_csp"]
     assert manifest["default_csp"].startswith("default-src 'none';")
     fingerprint = read_assets().fingerprint
-    for path in ("/", f"/s/{slug}", f"/client/{fingerprint}/answer.js"):
-        answer = httpx.get(url + path, headers={"Accept-Language": "es"})
+    # Also what a script fetches is held against its path, where that is named; what follows a ? is no part of it.
+    beside = (f"/s/{slug}/{page}" for page in ("screens", "how", "receipt"))
+    for path in ("/", f"/s/{slug}", *beside, f"/client/{fingerprint}/answer.js"):
+        answer = httpx.get(f"{url}{path}?lang=es")
         digest = hashlib.sha256(answer.content).digest()
         assert answer.headers["Content-Security-Policy"] == manifest["default_csp"]
         named = manifest["files"]["/index.html" if path == "/" else path]
@@ -264,6 +266,18 @@ def test_whatever_is_altered_is_named_with_who_met_it(site: Site) -> None:
         if asked.path.endswith("arab") or asked.language.startswith("ar"):
             reply.replace("نحن من".encode(), "لسنا من".encode())
 
+    def ask_for_more(asked: Asked, reply: Reply) -> None:
+        if "rv:145" in asked.agent:
+            reply.replace(b'<template id="review">', b'<template id="review"><img src="/s/told">')
+
+    def reword_second(asked: Asked, reply: Reply) -> None:
+        if asked.before == 1:
+            reply.replace(b"<h1>", b"<h1> ")
+
+    def serve_another(asked: Asked, reply: Reply) -> None:
+        if asked.language.startswith("fr"):
+            reply.body = read_assets().contents["respondent_blinding.js"]
+
     def swell(asked: Asked, reply: Reply) -> None:
         reply.body = b" " * (5 << 20)
 
@@ -296,6 +310,10 @@ def test_whatever_is_altered_is_named_with_who_met_it(site: Site) -> None:
         f"{s('kinds')}/survey.json": set_cookie,
         "/": loosen_policy,
         "/?lang=fr": add_handler,
+        f"{s('plain')}/screens": ask_for_more,
+        f"{s('asked')}/screens?lang=pt": reword_second,
+        f"{s('whole')}/screens?lang=fr": cut,
+        address + "respondent_sending.js": serve_another,
         address + files[0]: change_byte,
         address + files[1]: cut,
         address + files[2]: answer_plain,
@@ -333,6 +351,13 @@ def test_whatever_is_altered_is_named_with_who_met_it(site: Site) -> None:
     )
     assert "visit 1" not in found
     assert "onfocus='steal()' (each of the visits)" in of(f"explanation of {links['invited']}, in Español")
+    assert "'/s/told'" in (found := of(f"screens of {links['plain']}"))
+    assert "desk, English, visit 1" in found
+    assert "phone" not in found
+    assert "English, visit 2" in (found := of(f"screens of {links['asked']}, in Português"))
+    assert "visit 1" not in found
+    assert "no whole answer" in of(f"screens of {links['whole']}, in Français")
+    assert "(phone, French, visit 1; phone, French, visit 2)" in of(address + "respondent_sending.js")
     assert "set-cookie" in of(f"logo of {links['asked']}")
     assert "<b>٠</b>" in of(f"explanation of {links['simulated']}, in {eastern}")
     assert "لسنا" in (found := of(f"tablet of {links['asked']}"))

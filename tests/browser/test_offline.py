@@ -11,7 +11,7 @@ from server.web.assets import read_assets
 from server.web.joined_modules import find_file
 from tests.browser.conftest import PATIENCE, Opener
 from tests.browser.recorder import recording
-from tests.browser.site_users import PHONE, SURVEY, Respondent
+from tests.browser.site_users import PHONE, SURVEY, Respondent, change_language
 from tests.browser.test_traffic import lose_twice
 from tests.browser.visit_traces import COINS, STORED, differences, visited
 from tests.support import factories
@@ -132,13 +132,53 @@ def erase(visit: Respondent) -> None:
     expect(visit.heading("Nothing of this survey is left on this page")).to_be_visible()
 
 
-@pytest.mark.parametrize("leave", [decline, erase])
+def decline_early(visit: Respondent) -> None:
+    """At a second visit, where what comes after the first screen stalls, and comes when somebody has declined."""
+    late: list[Route] = []
+    visit.page.context.route(f"**/{find_file('delivery.js')}", lambda route: late.append(route))
+    visit.page.goto(f"/s/{visit.slug}", wait_until="commit")
+    decline(visit)
+    assert left_here(visit.page) == ([], [], [])
+    late.pop().continue_()
+    visit.page.wait_for_load_state("networkidle")
+
+
+def decline_stalled(visit: Respondent) -> None:
+    """At a second visit, where the worker that would keep the page never comes."""
+    page = visit.page
+    page.add_init_script("ServiceWorkerContainer.prototype.register = () => new Promise(() => {});")
+    page.clock.install()
+    visit.open()
+    page.wait_for_load_state("networkidle")
+    visit.button("I’d rather not take part").click()
+    page.clock.run_for(8_000)
+    expect(visit.heading("That is fine. Nothing was sent.")).to_be_visible()
+
+
+@pytest.mark.parametrize("leave", [decline, decline_early, decline_stalled, erase])
 def test_nothing_is_left_once_somebody_declines_or_erases(
     open_page: Opener, served: factories.Served, leave: Callable[[Respondent], None]
 ) -> None:
     visit = opened(open_page, publish_offline(served))
     leave(visit)
     assert left_here(visit.page) == ([], [], [])
+
+
+def test_in_another_language_it_goes_on_without_a_network_too(
+    open_page: Opener, served: factories.Served
+) -> None:
+    visit = change_language(opened(open_page, publish_offline(served)), "es")
+    page = visit.page
+    open_page.watch(page).allow(LOST)
+    page.evaluate(
+        """async () => {
+          const { screens } = document.querySelector('main').dataset;
+          while (!await caches.match(screens)) await new Promise((resume) => { setTimeout(resume, 20); });
+        }"""
+    )
+    page.context.set_offline(True)
+    page.reload()
+    visit.answer("Yes", "No", "Yes")
 
 
 def test_a_page_that_keeps_itself_after_it_was_sent_is_caught(
@@ -155,12 +195,12 @@ def test_a_page_that_keeps_itself_after_it_was_sent_is_caught(
 
     def changed(route: Route) -> None:
         answer = route.fetch()
-        assert answer.text().count("await caches.delete(name);") == 1
-        text = answer.text().replace("await caches.delete(name);", "return;")
+        assert answer.text().count("await caches.delete(key(scope));") == 1
+        text = answer.text().replace("await caches.delete(key(scope));", "return;")
         route.fulfill(response=answer, body=text)
 
     page.route(f"**/s/{survey.slug}", unpinned)
-    page.route(f"**/client/*/{find_file('offline.js')}", changed)
+    page.route(f"**/client/*/{find_file('submit.js')}", changed)
     visit = Respondent(page, survey.slug).open()
     expect(visit.button("Start · {n} questions", n=3)).to_be_visible()
     await_kept(page)

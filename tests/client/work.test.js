@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
 import { way } from '../../client/design.js';
-import { withWork, writeBody } from '../../client/submit.js';
+import { withWork } from '../../client/posting.js';
+import { writeBody } from '../../client/submit.js';
 import '../../client/work.js';
 import { read } from './vectors.js';
 

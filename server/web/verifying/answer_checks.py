@@ -118,7 +118,6 @@ class AnswerChecker:
             problems.append(f"answers with status {answer.status}")
         if found is None:
             return problems
-        self.pages[f"/s/{slug}", language] = hashlib.sha256(answer.body).digest()
         if survey is not None:
             found |= {"title": survey.definition.title, "version": survey.version}
             if keys := survey.definition.ticket_keys:
@@ -200,6 +199,7 @@ class AnswerChecker:
         matched = self._matched[key]
         if isinstance(matched, PageDifference):
             return [*problems, matched.describe()], None
+        self.pages[page, language] = key[2]
         found = dict(matched)
         if (sender := read_stated(text)) != SurveySender():
             found["sender"] = json.dumps(sender.as_json(), ensure_ascii=False)
