@@ -140,7 +140,9 @@ def test_each_test_has_its_turn_and_no_other_is_skipped(monkeypatch: pytest.Monk
 
 def test_what_is_taken_in_turn_is_there() -> None:
     for beginning in turns.IN_TURN:
-        assert list((ROOT / "tests").glob(f"{beginning}*.py")), beginning
+        file, _, test = beginning.partition("::")
+        texts = [path.read_text("utf-8") for path in (ROOT / "tests").glob(f"{file}{'' if test else '*.py'}")]
+        assert any(f"def {test}" in text for text in texts), beginning
     assert turns.is_in_turn("tests/test_ledger.py::test_a_leak_is_caught[sqlite]")
     assert turns.is_in_turn("tests/test_ledger.py::test_a_leak_is_caught_wherever_it_is")
     assert not turns.is_in_turn("tests/browser/test_work.py::test_nothing_of_the_work_depends_on_an_answer")

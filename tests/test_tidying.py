@@ -8,7 +8,7 @@ import shutil
 import sqlite3
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from datetime import datetime, timedelta
 from http.client import HTTPConnection
 from pathlib import Path
@@ -388,6 +388,30 @@ def test_tidying_writes_no_table_anew_but_the_survey_s_own(database_url: str) ->
     assert _marks(database_url) == 0
     assert any(name.startswith("batches_2") for name in before)
     assert lie() == before
+
+
+def test_tidying_opens_no_connection_for_each_table(sqlite: NewDatabase) -> None:
+    """A new one reads the tables of every survey that there is, and so does one that did not make what was made."""
+    database_url = sqlite(True)
+    survey = factories.publish(database_url)
+    factories.store(database_url, survey, [([0, 1], 30)])
+    factories.close(database_url, survey.slug)
+    engine = make_engine(database_url)
+    with ExitStack() as idle:
+        for _ in range(5):
+            idle.enter_context(engine.connect())
+    opened, used = [], set()
+    sa.event.listen(engine, "connect", lambda connection, _record: opened.append(connection))
+    sa.event.listen(engine, "checkout", lambda connection, *_: used.add(connection))
+    tidying.tidy(engine, Patience(60))
+
+    # Two that were there, one that reads and one that writes; and one after that which cuts the log, and is closed.
+    assert (len(opened), len(used)) == (1, 3)
+    with engine.connect() as connection:
+        for pragma, setting in (("foreign_keys", 1), ("legacy_alter_table", 0)):
+            assert connection.exec_driver_sql(f"PRAGMA {pragma}").scalar() == setting
+    engine.dispose()
+    assert _marks(database_url) == 0
 
 
 def test_log_is_emptied_though_there_is_never_a_quiet_moment(sqlite: NewDatabase) -> None:

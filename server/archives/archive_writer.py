@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import IO
 
 import sqlalchemy as sa
-from babel.support import NullTranslations, Translations
+from babel.support import NullTranslations
 from sqlalchemy.orm import Session
 
 from server.archives import layout
@@ -14,8 +14,8 @@ from server.archives.ledger_writer import ledger_of
 from server.archives.manifests import batches_of, manifest_of, stratum_numbers
 from server.archives.readme_text import readme
 from server.archives.response_files import read_responses
-from server.config import TRANSLATIONS
 from server.inputs import N_, refuse
+from server.output.languages import load_catalogue
 from server.output.progress import ProgressReporter, report_no_progress
 from server.people import change_log
 from server.reports import codebook_csv
@@ -74,7 +74,7 @@ def pack(
     right : GivenRight or None
         What the copy may release; it is debited already.
     """
-    translations = Translations.load(TRANSLATIONS, [language])
+    translations = load_catalogue(language)
     nodes = tuple(strata.walk(strata.tree(session, survey)))
     numbers = stratum_numbers(nodes)
     by_path = {node.path: place for place, node in enumerate(nodes, 1)}

@@ -86,7 +86,8 @@ def make_engine(database_url: str, patience: float = PATIENCE, name: str = NAME)
         Path(url.database).parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         for ending in ("", "-wal", "-shm"):
             keep_private(Path(os.path.realpath(url.database) + ending), make=not ending)
-    engine = sa.create_engine(url, **shared)
+    # The one that was used last knows the schema as it is; another reads it anew after each table that was made.
+    engine = sa.create_engine(url, **shared, pool_use_lifo=True)
 
     def prepare(connection: Any, _record: object) -> None:
         _prepare_sqlite(connection, patience)

@@ -23,6 +23,8 @@ IN_TURN = (
     *(f"browser/test_{name}" for name in ("kinds", "live", "long_words", "releases", "report_pages")),
     *(f"browser/test_{name}" for name in ("resending", "routing", "running_links", "tablet", "taking_part")),
     *(f"browser/test_{name}" for name in ("throws", "tickets", "translators", "work")),
+    *(f"browser/test_{name}" for name in ("elsewhere", "how", "languages", "paper", "public_frames")),
+    *(f"browser/test_{name}" for name in ("receipts", "researcher", "result_figures")),
     # Many processes at once, killed, stopped and cut: each such end is tried on its own as well.
     *(
         f"test_{name}"
@@ -38,6 +40,21 @@ IN_TURN = (
     *(f"test_{name}" for name in ("optional_packages", "own_answers", "page_manifest", "programs_fuzzed")),
     *(f"test_{name}" for name in ("searches", "verify", "webhooks")),
     *(f"views/test_{name}" for name in ("bad_input", "explanations", "log", "named_fields", "reading")),
+    *(f"test_xlsform_{name}" for name in ("files.py::test_whatever_", "written.py::test_any_")),
+    *(
+        "test_findings_made_up",
+        "test_visits.py::test_no_page_is_older",
+        "test_xlsform_written.py::test_whatever_",
+    ),
+    "views/test_help.py::test_nothing_in_a_query_",
+    # Other programs that compute the same again, and what a page of the guide shows step by step.
+    *(
+        f"test_microdata.py::test_{name}_"
+        for name in ("base_r", "python_with_numpy_alone", "scripts_compare")
+    ),
+    "test_docs_examples.py::test_the_backup_",
+    # The broken twins of the audit.
+    "test_claims_mutations",
     # Studies that are made up by the hundred, beside exact computations of the same.
     *(
         f"privacy/test_estimators_{name}"
@@ -45,6 +62,7 @@ IN_TURN = (
     ),
     *(f"privacy/test_{name}" for name in ("auditing_cases", "contingency", "explaining_outcomes", "few_")),
     *(f"privacy/test_{name}" for name in ("open_profiles", "sample_designs")),
+    "privacy/test_estimators_weighted_limits.py::test_every_kind_of_few_",
 )
 """How what is taken in turn begins, below `tests`."""
 CATCHES = re.compile(r"_caught(_|$)")
@@ -52,6 +70,7 @@ CATCHES = re.compile(r"_caught(_|$)")
 PROMISES = re.compile(
     r"yes_and_no|same_bytes|depends?_on_(an|no)_answer|whatever_(is|was)_answered|reads_nothing_of_it"
     r"|_the_order_|test_order_|whoever_looks|leaves_no_trace|rows_alone"
+    r"|nobody_but_who_asks|without_a_trace_|sends_and_stores_nothing"
 )
 """That nothing observable depends on an answer, nor tells who gave it: looked at in every run, wherever it stands."""
 

@@ -287,7 +287,7 @@ def test_two_thousand_strata_are_one_folded_page(sqlite: NewDatabase) -> None:
 
     assert len(re.findall(r"<details>", page)) == 18 * 11
     assert "<details open>" not in page
-    assert sum(f"/s/{slug}<" in page for slug in slugs.values()) == 1800
+    assert len({*slugs.values()} & {*re.findall(r"/s/(\w+)<", page)}) == 1800
     assert 'class="more" open' not in edit
     fields = dict(re.findall(r'name="((?:name|population)\.\d+)" value="([^"]*)"', edit))
     assert len(fields) == 2 * (18 * 11 + 1800)

@@ -96,18 +96,32 @@ def _is_small(connection: sa.Connection, table: sa.Table, large: str) -> bool:
 
 @contextmanager
 def _take_turn_without_references(engine: sa.Engine, patience: Patience) -> Iterator[sa.Connection]:
-    """A turn in which what refers to a table goes on referring to its name, and loses nothing with its rows."""
+    """A turn in which what refers to a table goes on referring to its name, and loses nothing with its rows.
+
+    The connection is used on: a new one reads whatever the schema has, and beside many surveys that is much.
+    """
     patience.go_on()
     with leave_turn(), engine.execution_options(moneda_writes=True).connect() as connection:
+        refers = False
         try:
-            cursor = connection.connection.cursor()  # SQLite takes these between two transactions only
-            cursor.execute("PRAGMA foreign_keys = OFF")
-            cursor.execute("PRAGMA legacy_alter_table = ON")
-            cursor.close()
+            _set_references(connection, "OFF")
             with connection.begin():
                 yield connection
+            refers = _set_references(connection, "ON")
         finally:
-            connection.invalidate()  # whoever had it next would write without references
+            if not refers:
+                connection.invalidate()  # whoever had it next would write without references
+
+
+def _set_references(connection: sa.Connection, setting: str) -> bool:
+    """Whether references are kept from now on; SQLite takes this between two transactions only, and never complains."""
+    cursor = connection.connection.cursor()
+    cursor.execute(f"PRAGMA legacy_alter_table = {'OFF' if setting == 'ON' else 'ON'}")
+    cursor.execute(f"PRAGMA foreign_keys = {setting}")
+    cursor.execute("PRAGMA foreign_keys")
+    ((kept,),) = cursor.fetchall()
+    cursor.close()
+    return bool(kept)
 
 
 def remove(engine: sa.Engine, work: Due, patience: Patience) -> None:

@@ -4,13 +4,13 @@ from collections.abc import Callable, Sequence
 from datetime import date, datetime
 from functools import cache
 
-from babel.support import Translations
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from server.config import ROOT, TRANSLATIONS
+from server.config import ROOT
 from server.output import formatting
 from server.output.digits import fill_message, write_digits
 from server.output.formatting import bind_units
+from server.output.languages import load_catalogue
 
 
 class Words:
@@ -23,15 +23,15 @@ class Words:
     def __init__(self, locale: str, digits: str = "") -> None:
         self.locale = locale
         self.digits = digits
-        self._translations = Translations.load(TRANSLATIONS, [locale])
+        self._translations = load_catalogue(locale)
 
     def gettext(self, message: str, /, **values: object) -> str:
         """The message in this language, filled in."""
-        return self._fill(self._translations.ugettext(message), values)
+        return self._fill(self._translations.gettext(message), values)
 
     def ngettext(self, singular: str, plural: str, number: int, /, **values: object) -> str:
         """The message for so many in this language, filled in."""
-        return self._fill(self._translations.ungettext(singular, plural, number), values)
+        return self._fill(self._translations.ngettext(singular, plural, number), values)
 
     def percent(self, share: float | None) -> str:
         """0.3251 -> "32.5 %", unbroken."""
@@ -105,10 +105,10 @@ def environment_of(locale: str) -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    translations = Translations.load(TRANSLATIONS, [locale])
+    translations = load_catalogue(locale)
     environment.install_gettext_callables(  # type: ignore[attr-defined]
-        lambda message: bind_units(translations.ugettext(message)),
-        lambda *message: bind_units(translations.ungettext(*message)),
+        lambda message: bind_units(translations.gettext(message)),
+        lambda *message: bind_units(translations.ngettext(*message)),
         newstyle=True,
     )
     environment.filters.update(formatting.filters(_constant(locale)))

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable, Sequence
 from fractions import Fraction
+from functools import lru_cache
 from itertools import product
 from typing import Any
 
@@ -121,8 +122,12 @@ def _patterns(
     return found
 
 
+@lru_cache(maxsize=1024)
 def chance_of_pattern(above: tuple[bool, ...], threshold: Draw, compared: Draw) -> float:
-    """Of answers above and below: summed over the threshold's offset, given which they are independent."""
+    """Of answers above and below: summed over the threshold's offset, given which they are independent.
+
+    Courses of a search begin alike: what was added up of one holds for the others.
+    """
     step = max(1, round(threshold.scale / _FINE))
     most = math.ceil(_REACH * threshold.scale / step) + 1
     low = step * np.arange(-most, most, dtype=np.float64)

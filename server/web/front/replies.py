@@ -4,13 +4,11 @@ import json
 from collections.abc import Callable, Mapping
 from functools import lru_cache
 
-from babel.support import NullTranslations, Translations
 from werkzeug.wrappers import Request
 
-from server.config import TRANSLATIONS
 from server.inputs import N_, Problem
 from server.output.digits import fill_message
-from server.output.languages import split_reading
+from server.output.languages import load_catalogue, split_reading
 from server.store.failures import RETRY_AFTER
 from server.web.front.messages import Scope, Send
 from server.web.front.wsgi import make_environ
@@ -49,7 +47,7 @@ class Replies:
         if scope["path"].endswith(("/responses", ".json")):
             language, digits = split_reading(reading)
             template, values = fill_message(
-                _load_catalogue(language).gettext(problem.template), problem.values, digits
+                load_catalogue(language).gettext(problem.template), problem.values, digits
             )
             message = template % values if values else template
             document = {"error": {"field": problem.field, "message": message}}
@@ -67,8 +65,3 @@ class Replies:
     def _write_head(self, kind: bytes, length: int, after: int) -> list[tuple[bytes, bytes]]:
         headers = [*self._headers, (b"content-type", kind), (b"content-length", str(length).encode())]
         return [*headers, (b"retry-after", str(after).encode())] if after else headers
-
-
-@lru_cache
-def _load_catalogue(language: str) -> NullTranslations:
-    return Translations.load(TRANSLATIONS, [language])
