@@ -69,12 +69,12 @@ class OpenProfile:
         Infinite where they lose less than `lost` all the way. `near` is the maximum with the prior.
         """
         limit = self._walk(limit, near, place, step, lost)
-        for each in self._beside:
+        for beside in self._beside:
             for beyond in _BEYOND:
                 at = limit + math.copysign(beyond, step)
                 if math.isinf(limit) or abs(at - near.theta[place]) > FARTHEST:
                     break
-                found = self._look_beside(each, place, at, lost)
+                found = self._look_beside(beside, place, at, lost)
                 if self._lose_root(found) < lost:
                     limit = self._walk(at, found, place, step, lost)
         return limit
