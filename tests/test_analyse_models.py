@@ -185,11 +185,6 @@ REFUSED = {
         {},
         "data[1002].form: must be one of A, Z; it is B",
     ),
-    "populations": (
-        {},
-        {"strata": [{"path": ["North"], "population": 9}]},
-        "models[0]: must not be given together with strata.population; a margin of stratum in sampling weighs models",
-    ),
 }
 
 
@@ -217,3 +212,29 @@ def test_no_row_and_no_name_twice_are_refused(tmp_path: Path) -> None:
     )
     done = analyse(tmp_path, [UNKNOWN, UNKNOWN], TWO_FORMS)
     assert "models: must be unique; cheated stands twice" in done.output
+
+
+STRATA = [{"path": ["North"], "population": 9}, {"path": ["South"], "population": 1}]
+BY_STRATUM = {"North,A,2": 90, "North,A,1": 60, "North,B,2": 80, "North,B,1": 70} | {
+    "South,A,2": 500,
+    "South,A,1": 200,
+    "South,B,2": 450,
+    "South,B,1": 150,
+}
+
+
+def test_strata_with_populations_weigh_models_as_weights_within_strata_do(tmp_path: Path) -> None:
+    """As with the weights that follow from populations, in strata; the twin lets every row count once."""
+    plain = "stratum,form,Q1"
+    found = find(tmp_path, UNKNOWN, rows(plain, {**BY_STRATUM, ",A,1": 9}), strata=STRATA)
+    assert (found["rows"], found["left_out"]) == (1600, 9)
+    weights = {"North": 0.9 / 300, "South": 0.1 / 1300}
+    weighted = rows(f"{plain},w", {f"{row},{weights[row[:5]]!r}": n for row, n in BY_STRATUM.items()})
+    sampling = {"weights": "w", "strata": "stratum"}
+    expected = numbers(find(tmp_path, UNKNOWN, weighted, sampling=sampling))
+    for name, own in numbers(found).items():
+        assert own["value"] == pytest.approx(expected[name]["value"], rel=1e-9)
+        assert own["standard_error"] == pytest.approx(expected[name]["standard_error"], rel=1e-9)
+        assert own["interval"] == pytest.approx(expected[name]["interval"], rel=1e-9)
+    twin = numbers(find(tmp_path, UNKNOWN, rows(plain, BY_STRATUM)))["share"]
+    assert abs(twin["value"] - expected["share"]["value"]) > 0.02

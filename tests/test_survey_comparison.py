@@ -22,6 +22,7 @@ from server.people import survey_access
 from server.reports.chosen_surveys import compare_chosen_surveys
 from server.reports.survey_comparison import ComparedSurveys
 from server.store.models import Survey
+from server.web import long_work
 from tests.conftest import NewDatabase
 from tests.support import factories
 from tests.support.front_client import create_app
@@ -310,3 +311,34 @@ def test_what_cannot_be_compared_is_refused_in_words(
     answer = researcher.get(f"/manage/surveys/{waves.slugs[0]}/report.html", query_string=asked)
     assert answer.status_code == status
     assert message in answer.text
+
+
+def test_too_many_at_once_and_too_long_are_refused(
+    waves: Waves, researcher: FlaskClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On the page and in a file; without others nothing is long. Each limit of each survey is a step."""
+    home = f"/manage/surveys/{waves.slugs[0]}"
+    others = "".join(f"&survey={slug}" for slug in waves.slugs[1:])
+    for page in ("results?open=surveys&question=q1", "report.json?question=q1"):
+        with long_work.take_place("a"), long_work.take_place("b"):
+            assert researcher.get(f"{home}/{page}{others}").status_code == 503
+            assert researcher.get(f"{home}/{page}").status_code == 200
+        with monkeypatch.context() as hurried:
+            hurried.setattr(long_work, "LONGEST", -1)
+            assert researcher.get(f"{home}/{page}{others}").status_code == 413
+    steps: list[None] = []
+    with factories.writing(waves.url) as session:
+        made = reports.read(session, find(session, waves.slugs[0]))
+        compared = compare_chosen_surveys(
+            session,
+            made,
+            "q1",
+            waves.slugs[1:],
+            lambda slug: find(session, slug),
+            anytime=False,
+            on_step=lambda: steps.append(None),
+        )
+        done = len(steps)
+        assert done > 20
+        assert [each.p_value for each in compared.trends]
+    assert len(steps) == done

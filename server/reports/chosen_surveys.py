@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from sqlalchemy.orm import Session
 
 from server.inputs import N_, refuse, shorten_value
+from server.privacy.estimators.latent_likelihood import do_nothing
 from server.reports.asked_surveys import DatedReport, Unusable
 from server.reports.report import Report
 from server.reports.report_reader import read
@@ -28,7 +29,14 @@ Find = Callable[[str], Survey]
 
 
 def read_surveys(
-    session: Session, report: Report, question: str, slugs: Sequence[str], find: Find, *, anytime: bool
+    session: Session,
+    report: Report,
+    question: str,
+    slugs: Sequence[str],
+    find: Find,
+    *,
+    anytime: bool,
+    on_step: Callable[[], None] = do_nothing,
 ) -> ComparedSurveys:
     """A question of a report's in other surveys, too, by their links; what cannot be compared is left out, and named.
 
@@ -36,7 +44,7 @@ def read_surveys(
     ------
     InputError
         422 where the question is not known, a survey is named twice, or the report is of one version alone; whatever
-        `find` refuses; 409 where a survey was never published.
+        `find` refuses; 409 where a survey was never published; and what `on_step` raises, before each survey and limit.
     """
     if not report.pooled:
         raise refuse(422, FIELD, N_("is compared by all versions together; the report is of one of them"))
@@ -59,13 +67,21 @@ def read_surveys(
     own = DatedReport.of(report, find(report.slug))
     others = []
     for slug in slugs:
+        on_step()
         survey = find(slug)
         others.append(DatedReport.of(read(session, survey), survey))
-    return compare_surveys(own, others, question, anytime=anytime)
+    return compare_surveys(own, others, question, anytime=anytime, on_step=on_step)
 
 
 def compare_chosen_surveys(
-    session: Session, report: Report, question: str, slugs: Sequence[str], find: Find, *, anytime: bool
+    session: Session,
+    report: Report,
+    question: str,
+    slugs: Sequence[str],
+    find: Find,
+    *,
+    anytime: bool,
+    on_step: Callable[[], None] = do_nothing,
 ) -> ComparedSurveys:
     """The same where every survey must be there.
 
@@ -74,7 +90,7 @@ def compare_chosen_surveys(
     InputError
         As `read_surveys`, and 409 where one of them cannot be compared.
     """
-    compared = read_surveys(session, report, question, slugs, find, anytime=anytime)
+    compared = read_surveys(session, report, question, slugs, find, anytime=anytime, on_step=on_step)
     for survey in compared.left_out:
         assert survey.unusable is not None
         raise refuse(409, FIELD, _UNUSABLE[survey.unusable], value=survey.slug)

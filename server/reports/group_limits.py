@@ -22,6 +22,7 @@ from server.privacy.estimators.group_differences import (
     subtract_intervals,
 )
 from server.privacy.estimators.group_ratios import divide_estimates, divide_intervals
+from server.privacy.estimators.latent_likelihood import do_nothing
 from server.privacy.estimators.limits import split_error
 from server.privacy.estimators.pooled import pooled_shares_of
 from server.privacy.estimators.pooled_means import pooled_answered_mean_of, pooled_mean_of
@@ -37,12 +38,17 @@ Limits = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class GroupLimits:
-    """Intervals that hold for one look, or at every look (`anytime`), of all figures of one comparison."""
+    """Intervals that hold for one look, or at every look (`anytime`), of all figures of one comparison.
+
+    Before each is computed `on_step` is called, which may end the work by what it raises.
+    """
 
     anytime: bool
+    on_step: Callable[[], None] = do_nothing
 
     def subtract(self, first: Estimated, second: Estimated, confidence: float) -> Interval:
         """Of the first less the second."""
+        self.on_step()
         if self.anytime or (isinstance(first, ReportMean) and first.answered):
             return subtract_intervals(*self._pair_apart(first, second, confidence))
         if isinstance(first, ShareRow):
@@ -53,6 +59,7 @@ class GroupLimits:
 
     def divide(self, first: Estimated, second: Estimated, confidence: float) -> Interval:
         """Of the first divided by the second, neither of which can be below 0."""
+        self.on_step()
         if (
             first.value is None
             or second.value is None
@@ -67,6 +74,7 @@ class GroupLimits:
         self, figures: Sequence[Estimated], coefficients: Sequence[float], confidence: float
     ) -> Interval:
         """Of the sum of the groups' estimates, each times its coefficient."""
+        self.on_step()
         values = [figure.value for figure in figures if figure.value is not None]
         if self.anytime or len(values) < len(figures) or not self.adds_distances(*figures):
             return add_intervals(coefficients, self._apart(figures, split_error(confidence, len(figures))))

@@ -4,11 +4,13 @@ What is said is a function of the two groups' own estimates, of which both are s
 """
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 
 from server.collect.waves import same_question
 from server.inputs import N_, refuse
+from server.privacy.estimators.latent_likelihood import do_nothing
 from server.privacy.estimators.limits import split_error
 from server.reports.difference_measures import DifferenceMeasures
 from server.reports.estimate_values import QuestionReport, ReportMean, ShareRow, compute_limits
@@ -155,12 +157,16 @@ def _find_obstacle(
 
 
 def compare_reports(
-    first: QuestionReport, second: QuestionReport, confidence: float, anytime: bool
+    first: QuestionReport,
+    second: QuestionReport,
+    confidence: float,
+    anytime: bool,
+    on_step: Callable[[], None] = do_nothing,
 ) -> tuple[ComparedFigure, ...]:
     """All that is estimated of a question in two groups of which nobody is in both, the first less the second."""
     compute_limits([first, second])
     pairs = [(one, other) for (_, one), (_, other) in zip(figures(first), figures(second), strict=True)]
-    limits = GroupLimits(anytime)
+    limits = GroupLimits(anytime, on_step)
     return tuple(
         compare_figures(one, other, limits, confidence, len(pairs), is_amount(first, one))
         for one, other in pairs

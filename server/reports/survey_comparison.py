@@ -4,17 +4,18 @@ What is said is a function of what each survey's own report shows. Whether someb
 known: errors are added as of different people.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from server.collect.waves import by_option, same_question
+from server.privacy.estimators.latent_likelihood import do_nothing
 from server.reports.asked_surveys import AskedSurvey, DatedReport, ToldBy, Unusable, find_same
 from server.reports.estimate_values import QuestionReport, ReportMean, ShareRow, compute_limits
 from server.reports.forest import figures
 from server.reports.group_limits import GroupLimits
 from server.reports.question_estimates import estimate_question
 from server.reports.report import Report
-from server.reports.stratum_comparison import ComparedFigure, compare_reports
+from server.reports.stratum_comparison import ComparedFigure, Interval, compare_reports
 from server.reports.survey_trends import SurveyTrend
 from server.study.definitions import Question
 
@@ -79,9 +80,17 @@ class ComparedSurveys:
 
 
 def compare_surveys(
-    own: DatedReport, others: Sequence[DatedReport], name: str, *, anytime: bool
+    own: DatedReport,
+    others: Sequence[DatedReport],
+    name: str,
+    *,
+    anytime: bool,
+    on_step: Callable[[], None] = do_nothing,
 ) -> ComparedSurveys:
-    """A question of a survey's in it and in others; those that cannot be compared are left out, and named."""
+    """A question of a survey's in it and in others; those that cannot be compared are left out, and named.
+
+    Before each step `on_step` is called, which may end the work by what it raises.
+    """
     everything = sorted([own, *others], key=lambda each: (each.since, each.place))
     entries = {each.report.slug: _find(own, each, name) for each in everything}
     split = any(entry is not None and entry.by_option for entry in entries.values())
@@ -96,14 +105,15 @@ def compare_surveys(
     compared: tuple[ComparedFigure, ...] = ()
     trends: tuple[SurveyTrend, ...] = ()
     if len(asked) > 1:
-        compared = compare_reports(asked[-1], asked[0], confidence, anytime)
+        compared = compare_reports(asked[-1], asked[0], confidence, anytime, on_step)
     if len(asked) >= _FEWEST:
         compute_limits(asked)
-        limits = GroupLimits(anytime)
+        limits = GroupLimits(anytime, on_step)
         rows = list(zip(*(figures(each) for each in asked), strict=True))
         trends = tuple(
             SurveyTrend(tuple(figure for _name, figure in row), limits, confidence, len(rows)) for row in rows
         )
+    _compute_tests(compared, trends)
     return ComparedSurveys(
         own.report.question(name),
         usable,
@@ -113,6 +123,16 @@ def compare_surveys(
         compared,
         trends,
     )
+
+
+def _compute_tests(
+    compared: Sequence[ComparedFigure], trends: Sequence[SurveyTrend]
+) -> list[tuple[Interval | float | None, ...]]:
+    """Most of the work, and kept: done where it can be ended, and not as a page is drawn."""
+    return [
+        *((each.measures.ratio_interval, each.measures.p_value) for each in compared),
+        *((each.interval, each.p_value) for each in trends),
+    ]
 
 
 def _tell_apart(dated: Sequence[DatedReport]) -> Iterator[ToldBy]:

@@ -8,7 +8,7 @@ from threading import BoundedSemaphore
 from server.inputs import N_, refuse
 
 LONGEST = 60
-"""Seconds that reading a table, and explaining an answer, may take together."""
+"""Seconds that reading a table and explaining an answer may take together; or comparing surveys."""
 AT_ONCE = 2
 """Works that a process does at once: each takes one core and, at worst, 600 MB."""
 

@@ -20,6 +20,7 @@ from server.reports.difference_measures import POWER
 from server.reports.report_words import ReportWords
 from server.store.models import Role, Survey
 from server.study import surveys
+from server.web.long_work import limit_time, take_place
 from server.web.result_choices import choose_anytime, list_reports
 from server.web.security import researcher
 
@@ -76,7 +77,11 @@ class SurveysChoice:
         if not self.chosen:
             return None
         name, find = self.asked.question.name, partial(find_readable, self.reading)
-        return read_surveys(self.reading, self.report, name, self.chosen, find, anytime=self.anytime)
+        with take_place(FIELD):
+            end = limit_time(FIELD)
+            return read_surveys(
+                self.reading, self.report, name, self.chosen, find, anytime=self.anytime, on_step=end
+            )
 
     def axis(self, compared: ComparedSurveys, shares: bool) -> Axis:
         """What differences are drawn on."""
@@ -105,7 +110,8 @@ def read_surveys_asked(reading: Session, report: Report) -> tuple[ComparedSurvey
     Raises
     ------
     InputError
-        As `compare_chosen_surveys`; 404 for what the reader may not see, as if there were none.
+        As `compare_chosen_surveys`; 404 for what the reader may not see, as if there were none; and where too much is
+        being worked out, or for too long.
     """
     slugs = request.args.getlist(FIELD)
     if not any(slugs):
@@ -114,7 +120,10 @@ def read_surveys_asked(reading: Session, report: Report) -> tuple[ComparedSurvey
     if not question:
         raise refuse(422, "question", N_("is required where surveys are compared"))
     find = partial(find_readable, reading)
-    return (compare_chosen_surveys(reading, report, question, slugs, find, anytime=choose_anytime()),)
+    anytime = choose_anytime()
+    with take_place(FIELD):
+        end = limit_time(FIELD)
+        return (compare_chosen_surveys(reading, report, question, slugs, find, anytime=anytime, on_step=end),)
 
 
 def find_readable(reading: Session, slug: str) -> Survey:

@@ -79,14 +79,18 @@ class _SeenSheet:
     """A sheet at some slopes and chances."""
 
     sheet: Sheet
-    seen: Floats
-    """The chance of each report of the outcome, shape (H, R, K), as are its slopes, over it."""
     first: tuple[Floats, ...]
-    second: Callable[[int, int], Floats | None]
+    """Slopes of the chance of each report of the outcome, over it, shape (H, R, K)."""
+    masses: Floats
+    """The chance of each report of the outcome with each combination, shape (H, R, K)."""
     curved: Floats
     """Counts over squares of the chances of reports, shape (H, R, U, V)."""
     expected: Floats
     """People of each report of the outcome with each combination, given all reports, shape (H, R, K)."""
+    pulled: tuple[Floats, ...]
+    """Their slopes added up over reports of the outcome, shape (H, K): what stays the same from product to product."""
+    bent: tuple[tuple[tuple[int, Floats], ...], ...]
+    """Likewise of each slope those by others, where there are any."""
 
 
 class CombinedState:
@@ -111,7 +115,7 @@ class CombinedState:
         for seen in self._seen:
             places = seen.sheet.places
             expected[places] += seen.expected.sum(axis=1)
-            pulls += [model.pull((seen.expected * first).sum(axis=1), places) for first in seen.first]
+            pulls += [model.pull(pulled, places) for pulled in seen.pulled]
         people = self.chances * (tally.masses + self._prior * size)[:, None]
         self.towards = (expected + self._prior[:, None] - people).T @ tally.known
         self._left = people - expected
@@ -127,18 +131,22 @@ class CombinedState:
         every = np.repeat(model.predict(slopes, sheet.places), shape[1], axis=0)
         found = slope_levels(model.model, every, np.tile(sheet.outcome, (shape[0], 1)))
 
-        def bend(number: int, other: int) -> Floats | None:
-            second = found.second(number, other)
-            return None if second is None else second.reshape(shape)
-
-        outcome = found.seen.reshape(shape)
-        masses = self.chances[sheet.places][:, None] * outcome
+        masses = self.chances[sheet.places][:, None] * found.seen.reshape(shape)
         reported = np.maximum(sheet.see(masses), 1e-300)
         ratios = sheet.counts / reported
         self.value += float((sheet.counts * np.log(reported)).sum())
         first = tuple(each.reshape(shape) for each in found.first)
         expected = masses * sheet.look_back(ratios)
-        return _SeenSheet(sheet, outcome, first, bend, ratios / reported, expected)
+        pulled = tuple((expected * each).sum(axis=1) for each in first)
+        bent = tuple(
+            tuple(
+                (other, (expected * second.reshape(shape)).sum(axis=1))
+                for other in range(len(first))
+                if (second := found.second(m, other)) is not None
+            )
+            for m in range(len(first))
+        )
+        return _SeenSheet(sheet, first, masses, ratios / reported, expected, pulled, bent)
 
     def multiply(self, slopes: Floats, logits: Floats, *, upwards: bool = True) -> tuple[Floats, Floats]:
         """Minus the second derivatives, times a step; `upwards` takes no curvature of a single chance for negative.
@@ -154,18 +162,16 @@ class CombinedState:
         by_slopes = np.zeros_like(steps)
         for seen in self._seen:
             places = seen.sheet.places
-            own, moved = centred[places][:, None], model.predict(steps, places)[:, None]
-            relative = sum(each * moved[..., m] for m, each in enumerate(seen.first))
-            masses = self.chances[places][:, None] * seen.seen
-            back = masses * seen.sheet.look_back(seen.curved * seen.sheet.see(masses * (own + relative)))
-            by_logits[places] += (back - seen.expected * relative).sum(axis=1)
+            own, moved = centred[places], model.predict(steps, places)
+            relative = own[:, None] + sum(each * moved[:, None, :, m] for m, each in enumerate(seen.first))
+            back = seen.masses * seen.sheet.look_back(seen.curved * seen.sheet.see(seen.masses * relative))
+            by_logits[places] += back.sum(axis=1)
             for m, slope in enumerate(seen.first):
-                pull = slope * (back - seen.expected * own)
-                for other in range(len(seen.first)):
-                    second = seen.second(m, other)
-                    if second is not None:
-                        pull -= seen.expected * second * moved[..., other]
-                by_slopes[m] += model.pull(pull.sum(axis=1), places)
+                by_logits[places] -= seen.pulled[m] * moved[..., m]
+                pull = (slope * back).sum(axis=1) - seen.pulled[m] * own
+                for other, bent in seen.bent[m]:
+                    pull -= bent * moved[..., other]
+                by_slopes[m] += model.pull(pull, places)
         by_logits -= self.chances * by_logits.sum(axis=1, keepdims=True)
         return self._jacobian.T @ by_slopes.ravel() + self._gaps @ slopes, by_logits.T @ known
 
@@ -176,8 +182,7 @@ class CombinedState:
         bends = np.zeros((model.levels - 1, model.columns, model.levels - 1, model.columns))
         for seen in self._seen:
             places = seen.sheet.places
-            masses = self.chances[places][:, None] * seen.seen
-            alone[places] += (masses**2 * seen.sheet.look_back_squared(seen.curved)).sum(axis=1)
+            alone[places] += (seen.masses**2 * seen.sheet.look_back_squared(seen.curved)).sum(axis=1)
             for m, slope in enumerate(seen.first):
                 for other, beside in enumerate(seen.first):
                     weights = (seen.expected * slope * beside).sum(axis=1)

@@ -106,7 +106,7 @@ def _solve(
     own = by_slopes[np.ix_(free, free)] + np.diag(bend[free])
     values, vectors = np.linalg.eigh(own) if own.size else (np.zeros(0), np.zeros((0, 0)))
     nearby = (vectors / np.maximum(values, 1e-8)) @ vectors.T
-    blocks = np.linalg.inv(by_logits)
+    blocks = _invert(by_logits)
     width = int(free.sum())
     size = here.gradient.size
 
@@ -117,7 +117,7 @@ def _solve(
         return np.concatenate([(along + bend * slopes)[free], across.ravel()])
 
     def precede(left: Floats) -> Floats:
-        other = np.einsum("kij,kj->ki", blocks, left[width:].reshape(state.logits.shape))
+        other = _multiply_blocks(blocks, left[width:].reshape(state.logits.shape))
         return np.concatenate([nearby @ left[:width], other.ravel()])
 
     pull = np.concatenate([here.gradient[free], state.towards.ravel()])
@@ -125,6 +125,15 @@ def _solve(
     slopes = np.zeros(size)
     slopes[free] = found[:width]
     return (slopes, found[width:].reshape(state.logits.shape)), float(pull @ found)
+
+
+def _invert(blocks: Floats) -> Floats:
+    """Each of many small matrices: where nothing is known, each is a number."""
+    return np.asarray(1 / blocks if blocks.shape[1] == 1 else np.linalg.inv(blocks))
+
+
+def _multiply_blocks(blocks: Floats, left: Floats) -> Floats:
+    return np.asarray(blocks[:, 0] * left if blocks.shape[1] == 1 else np.einsum("kij,kj->ki", blocks, left))
 
 
 def conjugate(
@@ -158,7 +167,7 @@ class CombinedCurvature:
 
     def __init__(self, summit: Summit, bend: Floats) -> None:
         self.state = summit.state
-        self._blocks = np.linalg.inv(self.state.find_blocks()[1])
+        self._blocks = _invert(self.state.find_blocks()[1])
         size = summit.gradient.size
         self.follow_units = np.zeros((size, *self.state.logits.shape))
         self.information = np.diag(bend)
@@ -183,7 +192,7 @@ class CombinedCurvature:
             return self.state.multiply(none, step.reshape(shape))[1].ravel()
 
         def precede(left: Floats) -> Floats:
-            return np.asarray(np.einsum("kij,kj->ki", self._blocks, left.reshape(shape))).ravel()
+            return _multiply_blocks(self._blocks, left.reshape(shape)).ravel()
 
         return conjugate(multiply, precede, pull.ravel(), _CLOSER).reshape(shape)
 

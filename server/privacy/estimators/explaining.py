@@ -42,7 +42,7 @@ from server.privacy.estimators.profiles import (
 )
 from server.privacy.estimators.regression import LikelihoodRatioTest
 from server.privacy.estimators.sampled_rows import RowSample
-from server.privacy.estimators.starting import find_start
+from server.privacy.estimators.starting import find_start, list_lookouts
 
 TELLING = 100.0
 """An interval that holds 1 tells something if its upper limit is at most so many times its lower one."""
@@ -105,7 +105,8 @@ def explain(
             if all(math.isfinite(end) for own in found.effects for one in own for end in one.interval):
                 return found
     weak = climb_far(add_prior(data), start)
-    fit = _Fit(data, add_prior, predictors, confidence, sample, OpenProfile(plain, (top.theta, weak.theta)))
+    alone = OpenProfile(plain, (top.theta, weak.theta), list_lookouts(data))
+    fit = _Fit(data, add_prior, predictors, confidence, sample, alone)
     return replace(fit.explain(weak), prior=True)
 
 

@@ -1,4 +1,6 @@
-"""Where the search for a maximum begins: everybody with the same chances, found without any predictor."""
+"""Where the search for a maximum begins: everybody with the same chances, found without any predictor; and others."""
+
+from collections.abc import Iterator
 
 import numpy as np
 from scipy.special import logit
@@ -8,6 +10,9 @@ from server.privacy.estimators.latent_likelihood import Floats, LatentData
 _SHARES = (0.02, 0.1, 0.25, 0.5, 0.75, 0.9, 0.98)
 _LEAST = 0.02
 _ROUNDS = 200
+_LOOKOUTS, _MOST_ROWS = 24, 240_000
+_STEEP = (2.0, 5.0, 15.0, 40.0)
+_SEED = 17
 
 
 def find_start(data: LatentData) -> Floats:
@@ -39,3 +44,25 @@ def _find_shares(data: LatentData) -> Floats:
         shares /= shares.sum()
     shares = np.maximum(shares, _LEAST)
     return np.asarray(shares / shares.sum())
+
+
+def list_lookouts(data: LatentData) -> Iterator[Floats]:
+    """Places all around from which other maxima can be seen, the same each time.
+
+    In each, some people are nearly certain, on one side of a plane between known predictors, and the others not. Fewer
+    of many rows, whose likelihood has fewer maxima.
+    """
+    rng, known = np.random.default_rng(_SEED), data.known[:, 1:]
+    if data.combined or not known.shape[1]:
+        return
+    start, spread = find_start(data), known.std(axis=0)
+    predictors = range(
+        0, (data.levels - 1) * data.columns if data.model == "multinomial" else 1, data.columns
+    )
+    for number in range(min(_LOOKOUTS, _MOST_ROWS // len(known))):
+        theta = start.copy()
+        for first in predictors:
+            slopes = rng.normal(size=known.shape[1]) / spread * _STEEP[number % len(_STEEP)]
+            theta[first + 1 : first + 1 + known.shape[1]] = slopes
+            theta[first] = -float(np.quantile(known @ slopes, rng.random()))
+        yield theta

@@ -63,7 +63,13 @@ def read_foreign_data(file: IO[bytes], study: StudyFile, told: Told = report_no_
     drawn = None if table.weights is None else SampleDesign(table.weights)
     if sample is not None:
         drawn = sample.drawn.design
-    models = estimate_models(study.models, table, drawn, CONFIDENCE)
+    cells = report.weigh(report.waves) if study.models else None
+    counted = None
+    if cells is not None:
+        cell_of = cells.cell_of[table.place]
+        counted = cell_of < len(cells.shares)
+        drawn = _draw_from_strata(cell_of[counted], cells.shares)
+    models = estimate_models(study.models, table, drawn, CONFIDENCE, counted)
     return ForeignData(study, table, report, sample, models)
 
 
@@ -102,6 +108,12 @@ def _report(study: StudyFile, table: ForeignTable) -> Report:
         stated_hidden=frozenset(),
         by_row=None if shares is None else tuple(_weight(each, shares) for each in asked),
     )
+
+
+def _draw_from_strata(cell_of: NDArray[np.int64], shares: NDArray[np.float64]) -> SampleDesign:
+    """Rows of strata that count by their populations: as in the estimates, how many each has of them is known."""
+    sizes = np.bincount(cell_of, minlength=len(shares))
+    return SampleDesign((shares / sizes * len(cell_of))[cell_of], strata=cell_of)
 
 
 def _weight(asked: Sequence[WaveQuestion], shares: NDArray[np.float64]) -> QuestionReport:

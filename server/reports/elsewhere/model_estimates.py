@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from server.inputs import N_, refuse
 from server.privacy.estimators.sample_designs import SampleDesign
@@ -13,9 +14,15 @@ from server.reports.elsewhere.models.model_parts import FoundModel, StatedModel
 
 
 def estimate_models(
-    stated: Sequence[StatedModel], table: ForeignTable, sample: SampleDesign | None, confidence: float
+    stated: Sequence[StatedModel],
+    table: ForeignTable,
+    sample: SampleDesign | None,
+    confidence: float,
+    counted: NDArray[np.bool_] | None = None,
 ) -> tuple[FoundModel, ...]:
     """Each model, of the rows that have a value in all of its columns, which count as the sample says, if there is one.
+
+    With strata that count by their populations only rows of these are `counted`, and `sample` is of those alone.
 
     Raises
     ------
@@ -23,8 +30,11 @@ def estimate_models(
         Naming the model, if no row has, or these rows cannot be of it.
     """
     found = []
+    among = np.arange(table.rows) if counted is None else np.cumsum(counted) - 1
     for place, (model, values) in enumerate(zip(stated, table.models, strict=True)):
         there = np.all([np.isfinite(column) for column in values.values()], axis=0)
+        if counted is not None:
+            there &= counted
         used = int(there.sum())
         if not used:
             template = N_("must have rows with a cell in each of its columns; no row has all of %(limit)s")
@@ -33,7 +43,7 @@ def estimate_models(
         rows = {role: column[there] for role, column in values.items()}
         group = model.model.columns.get("group")
         groups = () if group is None else count_groups(group, rows["group"], f"models[{place}]")
-        drawn = None if sample is None else DrawnRows(np.flatnonzero(there), sample, f"models[{place}]")
+        drawn = None if sample is None else DrawnRows(among[there], sample, f"models[{place}]")
         finding = model.model.estimate(rows, f"models[{place}]", confidence, drawn)
         found.append(FoundModel(model, used, table.rows + table.left_out - used, groups, finding))
     return tuple(found)

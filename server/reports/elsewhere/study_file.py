@@ -102,7 +102,7 @@ def parse_study(body: bytes) -> StudyFile:
         covariates=covariates,
         weights=weights,
         sampling=read_sampling(document.get("sampling"), covariates, nodes),
-        models=read_models(document.get("models", ()), populations=ways["strata.population"]),
+        models=read_models(document.get("models", ())),
         missing=tuple(text.strip() for text in document.get("missing", ())),
     )
     check_unique(study.headers, "columns")

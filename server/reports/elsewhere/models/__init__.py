@@ -47,8 +47,8 @@ MODELS: Mapping[str, ModelKind] = {
 }
 
 
-def read_models(stated: Sequence[Mapping[str, Any]], *, populations: bool) -> tuple[StatedModel, ...]:
-    """What a study file's `models` state, which the schema has passed; `populations` says whether strata have them.
+def read_models(stated: Sequence[Mapping[str, Any]]) -> tuple[StatedModel, ...]:
+    """What a study file's `models` state, which the schema has passed.
 
     Raises
     ------
@@ -58,11 +58,6 @@ def read_models(stated: Sequence[Mapping[str, Any]], *, populations: bool) -> tu
     found = []
     for place, entry in enumerate(stated):
         field, kind = f"models[{place}]", MODELS[entry["model"]]
-        if populations:
-            template = N_(
-                "must not be given together with %(limit)s; a margin of stratum in sampling weighs models, too"
-            )
-            raise refuse(422, field, template, limit="strata.population")
         name = entry["name"].strip()
         if not name:
             raise refuse(422, f"{field}.name", N_("must not be empty"))
