@@ -132,9 +132,13 @@ def test_many_randomised_answers_explain_one_and_too_many_are_refused(tmp_path: 
         by = (word for name in names[1 : 1 + count] for word in ("--by", name))
         return (*files, "--explain", "copied", *by)
 
-    first = read(NOWHERE, *ask(7))["explanation"]["predictors"][0]["steps"][0]
+    explained = read(NOWHERE, *ask(7))["explanation"]
+    first = explained["predictors"][0]["steps"][0]
     assert first["tells"]
     assert first["coefficient"] > 0
+    limit = "91 of 100 intervals held an odds ratio that was not 1"
+    assert any("have 128 combinations" in note and limit in note for note in explained["notes"])
+    assert not any(limit in note for note in read(NOWHERE, *ask(6))["explanation"]["notes"])
     refused = run(NOWHERE, *ask(13))
     assert refused.exit_code == 2, refused.output
     assert (

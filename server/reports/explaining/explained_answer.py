@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from math import prod
 
 from server.inputs import N_, InputError, refuse
 from server.privacy.estimators.explained_effects import ExplainedEffect, Explanation
@@ -65,6 +66,12 @@ class ExplainedAnswer:
     weighed: Weighed | None = None
     unweighted: "ExplainedAnswer | None" = None
     not_weighed: bool = False
+
+    @property
+    def combinations(self) -> int:
+        """Of the answers, among the predictors, that are seen through coins."""
+        columns = (predictor.column for predictor in self.predictors)
+        return prod(len(column.levels) for column in columns if isinstance(column, CoinColumn))
 
 
 def explain_answer(
