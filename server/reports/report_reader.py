@@ -35,7 +35,7 @@ def read(
         If the survey is a draft, or has no such version.
     """
     version = surveys.published_version(survey, number)
-    report = _made(
+    report = _estimate_questions(
         survey,
         version,
         response_counts.read_shown(session, survey),
@@ -56,7 +56,7 @@ def read(
     return replace(report, invited=count_invited(session, survey, report), modes=modes)
 
 
-def _made(
+def _estimate_questions(
     survey: Survey,
     version: SurveyVersion,
     found: Collected,
@@ -88,7 +88,7 @@ def _made(
         minimum=survey.minimum,
         withheld=not any(wave.n for wave in waves)
         and any(key[0] in {each.id for each in chosen} for key in found.sizes),
-        unseen=_unseen(survey, nodes, len(survey.versions) if pooled else 1, ways),
+        unseen=_count_unseen(survey, nodes, len(survey.versions) if pooled else 1, ways),
         pooled=pooled,
         waves=waves,
         unweighted=tuple(estimate_question(asked, range(len(places)), confidence) for asked in entries),
@@ -105,7 +105,7 @@ def _made(
     )
 
 
-def _unseen(survey: Survey, nodes: Sequence[Node], versions: int, ways: int) -> Unseen:
+def _count_unseen(survey: Survey, nodes: Sequence[Node], versions: int, ways: int) -> Unseen:
     """What waits of so many versions, collected in so many ways."""
     if survey.state != State.OPEN:
         return Unseen(0, 0, 0)
