@@ -105,3 +105,11 @@ def test_pronouns_stay_in_comprehensions() -> None:
 def test_a_pronoun_is_noticed() -> None:
     source = "def f(each):\n    for one in each:\n        yield [one for one in ()]"
     assert sorted(find_pronouns(ast.parse(source))) == ["each in line 1", "each in line 2", "one in line 2"]
+
+
+LONGER = {"models.py": "every table", "estimate.py": "one script that goes with the data"}
+
+
+def test_modules_are_short() -> None:
+    lengths = {path.name: len(path.read_text("utf-8").splitlines()) for path, _ in modules()}
+    assert {name: length for name, length in lengths.items() if length >= 300}.keys() == LONGER.keys()
