@@ -7,8 +7,8 @@ from datetime import date
 from sqlalchemy.orm import Session
 
 from server.collect import batches, response_counts
+from server.collect.reportable_groups import find_reportable
 from server.collect.response_counts import Collected, Key
-from server.collect.told_groups import find_told
 from server.collect.waves import Wave, places_of, same_question
 from server.reports.admission import Admission, admissions
 from server.reports.code_counts import count_invited
@@ -49,7 +49,7 @@ def read(
     )
     modes = None
     if report.pooled:  # of one version alone, what is told apart could be another part
-        told = find_told(response_counts.count_shown(session, survey), survey).keys
+        told = find_reportable(response_counts.count_shown(session, survey), survey).keys
         versions = {each.number: each for each in survey.versions}
         chosen = [versions[wave.number] for wave in report.waves]
         modes = split_by_mode(session, survey, chosen, report.nodes, told, report.hidden)
@@ -71,7 +71,7 @@ def _estimate_questions(
 ) -> Report:
     """Estimate every question of a version: pooled with the same questions of other ones, or alone."""
     places = places_of(nodes)
-    told = find_told(found.sizes, survey)
+    told = find_reportable(found.sizes, survey)
     older = [each for each in reversed(survey.versions) if any(key[0] == each.id for key in told.keys)]
     chosen = [version, *(each for each in older if pooled and each.id != version.id)]
     waves = tuple(Wave.of(each, places, found, told.keys) for each in chosen)
