@@ -138,7 +138,7 @@ def test_no_comparison_says_more_than_its_interval(site: tuple[Flask, str], lang
     rng = np.random.default_rng(15)
     seen = set()
     with site[0].test_request_context("/", headers={"Accept-Language": language}):
-        write = site[0].jinja_env.get_template("results/_compared.html").module.share_distance
+        write = site[0].jinja_env.get_template("words/compared.html").module.share_distance
         middles, halves = rng.uniform(-130, 130, 10_000), 10 ** rng.uniform(-2, 2.2, 10_000)
         for middle, half in zip(middles.tolist(), halves.tolist(), strict=True):
             interval = middle - half, middle + half
@@ -168,7 +168,7 @@ def test_no_stratum_in_the_list_is_said_to_be_narrower_than_its_interval(
 ) -> None:
     row = report.question("q1").shown[0]
     with site[0].test_request_context("/", headers={"Accept-Language": language}):
-        write = site[0].jinja_env.get_template("results/_strata.html").module.extent
+        write = site[0].jinja_env.get_template("words/estimates.html").module.extent
         for value, interval in make_up_intervals(10_000):
             found = find_share(row, value, interval)
             assert not says_too_much(str(write(found)), found.says, interval)

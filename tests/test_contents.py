@@ -243,7 +243,7 @@ def test_each_question_begins_with_the_sentence_of_the_page_of_results_and_its_f
     assert [title for title, _ in asked] == [entry.question.text for entry in report.questions]
     for entry, (_, block) in zip(report.questions, asked, strict=True):
         finding = interpret_question(entry, anytime=False)
-        said = ReportWords(locale).macro("results/_findings.html", "sentence", finding, "en")
+        said = ReportWords(locale).macro("words/findings.html", "sentence", finding, "en")
         assert block.sentence == said
         assert block.notes[0].startswith(f"{entry.n} ")
         # Every share and the mean are drawn, from the numbers of the report.

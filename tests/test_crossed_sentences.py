@@ -89,7 +89,7 @@ def scale(comparison: GroupComparison, ends: Interval) -> tuple[Interval, Interv
 def test_no_sentence_says_more_than_its_two_intervals(app: Flask, language: str) -> None:
     seen = set()
     with app.test_request_context("/", headers={"Accept-Language": language}):
-        module = app.jinja_env.get_template("results/_crossed_words.html").module
+        module = app.jinja_env.get_template("words/crossed.html").module
         for place, comparison in enumerate(make_up_comparisons(scaled(2_500, 40_000))):
             ends = ENDS[place % 4] if place % 2 else ENDS[0]
             finding = interpret_groups(comparison, ends)

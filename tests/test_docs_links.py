@@ -12,7 +12,7 @@ from tests.support.factories import ROOT
 
 BEGINNINGS = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")
 PAGES = [*BEGINNINGS, *sorted(str(path.relative_to(ROOT)) for path in (ROOT / "docs").rglob("*.md"))]
-LONGEST_README = 6_000
+LONGEST_README = 5_200
 """Bytes. What is longer is a manual, and belongs to the pages behind it."""
 
 

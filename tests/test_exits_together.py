@@ -19,7 +19,7 @@ import numpy as np
 import pytest
 from flask.testing import FlaskClient
 
-from server.collect.told_groups import left_out
+from server.collect.reportable_groups import choose_left_out
 from tests.support import factories, sample_archives
 from tests.support.scale import scaled
 
@@ -75,7 +75,7 @@ class Study:
     def kept(self) -> list[Group]:
         """The groups that stand for themselves: without versions and an own link that are left out."""
         table = [[self.sizes[number, path] for path in ("", *self.paths)] for number in (1, 2)]
-        versions, own = left_out(table, MINIMUM)
+        versions, own = choose_left_out(table, MINIMUM)
         return [group for group in self.sizes if group[0] - 1 not in versions and not (own and not group[1])]
 
 

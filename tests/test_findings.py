@@ -94,7 +94,7 @@ def test_no_sentence_says_more_than_its_interval(
     row = report.question("coin").shown[0]
     said = set()
     with site[0].test_request_context("/", headers={"Accept-Language": language}):
-        write = site[0].jinja_env.get_template("results/_findings.html").module.share_sentence
+        write = site[0].jinja_env.get_template("words/findings.html").module.share_sentence
         for value, interval in make_up_intervals(10_000):
             found = find_share(row, value, interval)
             sentence = str(write(found, "X")).replace("\xa0", " ").strip()
@@ -108,7 +108,7 @@ def test_no_sentence_says_more_than_its_interval(
 def test_a_sentence_that_rounds_to_the_nearest_says_too_much(site: tuple[Flask, str], report: Report) -> None:
     row = report.question("coin").shown[0]
     with site[0].test_request_context("/"):
-        write = site[0].jinja_env.get_template("results/_findings.html").module.share_sentence
+        write = site[0].jinja_env.get_template("words/findings.html").module.share_sentence
         low, high = interval = 0.246, 0.334
         nearest = ShareFinding(row, Says.BETWEEN, round(100 * low), round(100 * high), None)
         assert says_too_much(str(write(nearest, "X")), nearest.says, interval)

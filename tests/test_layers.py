@@ -1,6 +1,7 @@
 """The layers of the architecture, read from the imports and tried out in a process."""
 
 import ast
+import re
 import shutil
 import subprocess
 import sys
@@ -161,3 +162,26 @@ def test_a_name_that_is_handed_on_is_noticed() -> None:
         "b": "from room.inner import tau",
     }
     assert find_handed_on(sources) == ["b takes tau from room.inner"]
+
+
+OF_REPORTS = ("words/", "documents/", "public/", "_macros.html")
+"""The templates that documents are written with; all others are pages'."""
+
+
+def test_reports_reach_into_no_template_of_a_page() -> None:
+    named = {
+        (path.name, template)
+        for path in (ROOT / "server" / "reports").rglob("*.py")
+        for template in re.findall(r"[\"']([\w/]+\.html)[\"']", path.read_text("utf-8"))
+    }
+    assert "words/findings.html" in {template for _, template in named}
+    assert [place for place in named if not place[1].startswith(OF_REPORTS)] == []
+
+
+def test_what_pages_and_documents_word_alike_is_text_and_of_neither() -> None:
+    sources = {path.name: path.read_text("utf-8") for path in (ROOT / "templates" / "words").glob("*.html")}
+    assert sources
+    for name, source in sources.items():
+        assert not re.search(r"</?[a-z]", source), f"{name} writes an element"
+        for template in re.findall(r'\{% from "([^"]+)"', source):
+            assert template.startswith(("words/", "_macros.html")), f"{name} reaches into {template}"

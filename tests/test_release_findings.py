@@ -190,7 +190,7 @@ def test_a_sentence_that_rounds_to_the_nearest_says_too_much() -> None:
         near = [min(max(round(100 * end), 0), 100) for end in interval]
         if found.says != Says.BETWEEN or near[0] == near[1]:
             continue
-        sentence = words.macro("results/_findings.html", "share_range", found, "Yes")
+        sentence = words.macro("words/findings.html", "share_range", found, "Yes")
         numbers = iter(near)
         twin = re.sub(r"\d+(?= to)|\d+(?= of)", lambda _, left=numbers: str(next(left)), sentence)
         caught += says_too_much(twin, found.says, (100 * interval[0], 100 * interval[1]))

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from server.collect.told_groups import left_out
+from server.collect.reportable_groups import choose_left_out
 from server.reports.day_counts import MOST_DAYS, Period, find_timeline, periods
 from server.reports.withholding import ResponseGroup, find_withheld
 
@@ -90,7 +90,7 @@ def test_withholding_small_groups_alone_would_be_undone() -> None:
 
 @given(sizes=st.lists(st.lists(SIZES, min_size=3, max_size=3), min_size=1, max_size=4))
 def test_versions_and_links_that_stay_are_large_enough(sizes: list[list[int]]) -> None:
-    out, without = left_out(sizes, 10)
+    out, without = choose_left_out(sizes, 10)
 
     kept = [row[without:] for place, row in enumerate(sizes) if place not in out]
     assert all(sum(row) == 0 or sum(row) >= 10 for row in kept)

@@ -68,10 +68,12 @@ def hold_copies(session: Session) -> None:
 
 
 def _known_elsewhere(session: Session, survey: Survey, hashes: Sequence[bytes]) -> bool:
-    return any(session.scalar(known) for known in _known(session, survey, hashes))
+    return any(session.scalar(known) for known in _query_known(session, survey, hashes))
 
 
-def _known(session: Session, survey: Survey, hashes: Sequence[bytes]) -> Iterator[sa.Select[tuple[bool]]]:
+def _query_known(
+    session: Session, survey: Survey, hashes: Sequence[bytes]
+) -> Iterator[sa.Select[tuple[bool]]]:
     """Whether one of these codes lets somebody into another survey, for each that has any."""
     others = sa.select(InvitationBatch.survey_id).distinct().where(InvitationBatch.survey_id != survey.id)
     for other in session.scalars(others).all():

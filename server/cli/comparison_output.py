@@ -63,7 +63,7 @@ def print_surveys(compared: ComparedSurveys) -> None:
     _print_figures(compared.figures, compared.confidence)
     if compared.trends:
         click.echo("\nFrom each survey to the next, on the line that fits all best, as if equally far apart:")
-        header = ["answer", "step", interval, "p", *_told()]
+        header = ["answer", "step", interval, "p", *_name_power()]
         print_table(header, [_step(trend) for trend in compared.trends])
     click.echo(
         "Nothing tells whether somebody answered several surveys: all are taken to be different people. Where the "
@@ -74,7 +74,7 @@ def print_surveys(compared: ComparedSurveys) -> None:
 def _print_figures(figures: Sequence[ComparedFigure], confidence: float) -> None:
     interval = f"{level(confidence, 'en')}% interval"
     header = ["answer", "first", "second", "difference", interval, "ratio", interval, "p"]
-    print_table([*header, *_told()], [_line(figure) for figure in figures])
+    print_table([*header, *_name_power()], [_line(figure) for figure in figures])
     if len(figures) > 1:
         click.echo(f"Intervals and p values are corrected for {len(figures)} comparisons at once.")
     click.echo("The ratio is not told where the second may be 0, or where one is not so many times another.")
@@ -98,7 +98,7 @@ def _line(figure: ComparedFigure) -> list[str]:
     ]
 
 
-def _told() -> list[str]:
+def _name_power() -> list[str]:
     return [f"told from, {level(POWER, 'en')}% of the time", "chance to tell the estimate"]
 
 

@@ -34,6 +34,7 @@ from server.privacy.estimators import (
     SMALL,
     AnsweredMeanEstimate,
     MeanEstimate,
+    ShareEstimate,
     estimate_answered_mean,
     estimate_mean,
     estimate_shares,
@@ -134,7 +135,7 @@ def estimate(
     question in other --surveys, too.
     """
     if slug is not None:
-        _look_closer(slug, answer, by, strata, surveys, as_json)
+        _explain_or_compare(slug, answer, by, strata, surveys, as_json)
         return
     if answer is not None or by or strata or surveys:
         raise click.UsageError(
@@ -163,12 +164,22 @@ def estimate(
     if as_json:
         print_document(result, as_json)
         return
+    heading = f"{level(confidence, 'en')}% interval ({interval})"
+    _print_estimates(numbers, design, found, mean, heading)
+
+
+def _print_estimates(
+    numbers: list[int],
+    design: Design,
+    found: ShareEstimate,
+    mean: MeanEstimate | AnsweredMeanEstimate | None,
+    heading: str,
+) -> None:
     answers = (
         ["no", "yes"] if design.weights.shape == (2, 2) else [f"{k + 1}" for k in range(len(found.shares))]
     )
     rows = [[answer, *_repeat_report(numbers, k), *share_cells(found, k)] for k, answer in enumerate(answers)]
     rows += [] if mean is None else [["(mean)", "-", *mean_cells(mean)]]
-    heading = f"{level(confidence, 'en')}% interval ({interval})"
     print_table(["answer", "reported", "estimate", "standard error", heading], rows)
     click.echo(f"n = {found.n}, epsilon = {round_up(design.epsilon)}. {design.odds_label()}")
     if found.impossible:
@@ -179,7 +190,7 @@ def estimate(
         )
 
 
-def _look_closer(
+def _explain_or_compare(
     slug: str,
     answer: str | None,
     by: tuple[str, ...],

@@ -127,7 +127,7 @@ def report(
             else list_internal_writers(session, found, wanted)
         )
         with ExitStack() as stack:
-            files = [stack.enter_context(_made(writers[kind], kind)) for kind in kinds]
+            files = [stack.enter_context(_write_aside(writers[kind], kind)) for kind in kinds]
             targets: Sequence[Path | None] = outputs or [None]
             for file, target in zip(files, targets, strict=True):
                 _put(file, target)
@@ -193,7 +193,7 @@ def _check_explaining(
         )
 
 
-def _made(write: Write, kind: str) -> IO[bytes]:
+def _write_aside(write: Write, kind: str) -> IO[bytes]:
     """A file of no name that it was written to; at a terminal, what can take more than a second says so."""
     file = tempfile.SpooledTemporaryFile(max_size=_IN_MEMORY)  # noqa: SIM115 - the caller closes it
     try:

@@ -52,7 +52,7 @@ def add(name: str, administrator: bool, as_json: bool) -> None:
 def link(who: str, as_json: bool) -> None:
     """Print a one-time sign-in link; codes, where they are on, are asked for as well."""
     with database_session() as session:
-        researcher = _found(session, who)
+        researcher = _find_researcher(session, who)
         if researcher.disabled_on is not None:
             raise click.UsageError(f"{who!r} is disabled; enable them first")
         _record(session, Action.LINK_GIVEN, researcher)
@@ -65,7 +65,7 @@ def link(who: str, as_json: bool) -> None:
 def disable(who: str, as_json: bool) -> None:
     """Shut a researcher out, at once; their surveys stay."""
     with database_session() as session:
-        researcher = _found(session, who)
+        researcher = _find_researcher(session, who)
         people.disable(session, researcher)
         _record(session, Action.COLLEAGUE_DISABLED, researcher)
         print_document(_user_json(researcher), as_json)
@@ -77,7 +77,7 @@ def disable(who: str, as_json: bool) -> None:
 def enable(who: str, as_json: bool) -> None:
     """Let a researcher sign in again."""
     with database_session() as session:
-        researcher = _found(session, who)
+        researcher = _find_researcher(session, who)
         people.enable(researcher)
         _record(session, Action.COLLEAGUE_ENABLED, researcher)
         print_document(_user_json(researcher), as_json)
@@ -89,13 +89,13 @@ def enable(who: str, as_json: bool) -> None:
 def reset_totp(who: str, as_json: bool) -> None:
     """Ask a researcher for no codes any more: for who lost both the app and the recovery codes."""
     with database_session() as session:
-        researcher = _found(session, who)
+        researcher = _find_researcher(session, who)
         people.turn_off_codes(session, researcher)
         _record(session, Action.CODES_RESET, researcher)
         print_document(_user_json(researcher), as_json)
 
 
-def _found(session: Session, who: str) -> Researcher:
+def _find_researcher(session: Session, who: str) -> Researcher:
     # A login has at least three characters and may be a number; one of a researcher's own goes first.
     return people.with_login(session, who) or people.get_researcher(session, who)
 

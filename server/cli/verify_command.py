@@ -74,43 +74,53 @@ def verify(
     except UnreachableError as error:
         raise _UnreachableSite(f"{site} cannot be reached: {error}") from error
     if as_json:
-        document = {
-            "site": site,
-            "signed": signed,
-            "agrees": compared.agrees,
-            "compared": [{"what": found.what, "problems": found.problems} for found in compared.findings],
-            "data": compared.data,
-            "cannot_see": CANNOT_SEE,
-        }
-        click.echo(json.dumps(document, ensure_ascii=False))
+        _print_json(site, signed, compared)
     else:
-        if signed is not None:
-            click.echo(make_plain(f"The manifest is signed: {signed}"))
-        rows = [
-            [found.what, problem] for found in compared.findings for problem in found.problems or ("same",)
-        ]
-        print_table(["what", "result"], rows)
-        for slug, data in compared.data.items():
-            said = "; ".join(f"{name}: {value}" for name, value in data.items())
-            click.echo(make_plain(f"What the page of {slug} says of its survey: {said}"))
-        if not slugs:
-            click.echo("No link was given, so the page of no survey was compared.")
-        click.echo(CANNOT_SEE)
+        _print_table(signed, compared, bool(slugs))
     if not compared.agrees:
         ctx.exit(1)
     if webcat is not None and language is not None:
         document = make_webcat_manifest(site, manifest, compared.pages, language)
         with open_new_file(webcat, "--webcat") as target:
             target.write((json.dumps(document, indent=1) + "\n").encode())
-        if compared.with_workers:
-            named = ", ".join(sorted(compared.with_workers))
-            click.echo(
-                make_plain(
-                    f"WEBCAT will block {named}: a page that may be kept without a network has a content security "
-                    "policy of its own, which this manifest cannot name."
-                ),
-                err=True,
-            )
+        _warn_of_workers(compared)
+
+
+def _print_json(site: str, signed: str | None, compared: "SiteComparison") -> None:
+    document = {
+        "site": site,
+        "signed": signed,
+        "agrees": compared.agrees,
+        "compared": [{"what": found.what, "problems": found.problems} for found in compared.findings],
+        "data": compared.data,
+        "cannot_see": CANNOT_SEE,
+    }
+    click.echo(json.dumps(document, ensure_ascii=False))
+
+
+def _print_table(signed: str | None, compared: "SiteComparison", linked: bool) -> None:
+    if signed is not None:
+        click.echo(make_plain(f"The manifest is signed: {signed}"))
+    rows = [[found.what, problem] for found in compared.findings for problem in found.problems or ("same",)]
+    print_table(["what", "result"], rows)
+    for slug, data in compared.data.items():
+        stated = "; ".join(f"{name}: {value}" for name, value in data.items())
+        click.echo(make_plain(f"What the page of {slug} says of its survey: {stated}"))
+    if not linked:
+        click.echo("No link was given, so the page of no survey was compared.")
+    click.echo(CANNOT_SEE)
+
+
+def _warn_of_workers(compared: "SiteComparison") -> None:
+    if compared.with_workers:
+        named = ", ".join(sorted(compared.with_workers))
+        click.echo(
+            make_plain(
+                f"WEBCAT will block {named}: a page that may be kept without a network has a content security "
+                "policy of its own, which this manifest cannot name."
+            ),
+            err=True,
+        )
 
 
 class _UnreachableSite(click.ClickException):

@@ -17,8 +17,8 @@ from sqlalchemy.orm import Session, SessionTransaction
 
 from server.collect import batches
 from server.collect.batches import Key, Margin
+from server.collect.reportable_groups import find_reportable
 from server.collect.tallies import Tally
-from server.collect.told_groups import find_told
 from server.store.models import Mode, Survey
 from server.study.retention import require_counts
 
@@ -27,10 +27,10 @@ __all__ = [
     "Collected",
     "Key",
     "Margin",
+    "count_reportable",
+    "count_reportable_by_day_of",
     "count_shown",
     "count_shown_by_day",
-    "count_told",
-    "count_told_by_day_of",
     "read_for_release",
     "read_shown",
     "read_shown_by_mode",
@@ -154,19 +154,19 @@ def read_for_release(session: Session, survey: Survey, neighbours: str) -> Colle
     require_counts(survey)
     match neighbours:
         case "bounded":
-            return _read_told(session, survey)
+            return _read_reportable(session, survey)
         case "unbounded":
             return _read_stored(session, survey)
     raise ValueError(f"neighbours must be 'unbounded' or 'bounded'; got {neighbours!r}")
 
 
-def count_told(session: Session, survey: Survey) -> dict[Key, int]:
+def count_reportable(session: Session, survey: Survey) -> dict[Key, int]:
     """How many responses results are about, by version and stratum."""
     sizes = count_shown(session, survey)
-    return {key: sizes[key] for key in find_told(sizes, survey).keys}
+    return {key: sizes[key] for key in find_reportable(sizes, survey).keys}
 
 
-def count_told_by_day_of(
+def count_reportable_by_day_of(
     session: Session, surveys: Sequence[Survey]
 ) -> dict[int, dict[tuple[Key, Mode], Mapping[date, int]]]:
     """The same of several surveys, by their ids; by way of collecting, too, and the day from which they are shown."""
@@ -177,15 +177,15 @@ def count_told_by_day_of(
         sizes: dict[Key, int] = {}
         for (key, _mode), own in days.items():
             sizes[key] = sizes.get(key, 0) + sum(own.values())
-        keys = find_told(sizes, survey).keys
+        keys = find_reportable(sizes, survey).keys
         told[survey.id] = {place: own for place, own in days.items() if place[0] in keys}
     return told
 
 
-def _read_told(session: Session, survey: Survey) -> Collected:
+def _read_reportable(session: Session, survey: Survey) -> Collected:
     """As `read_shown`, without those that are too few to stand alone."""
     shown = read_shown(session, survey)
-    told = find_told(shown.sizes, survey).keys
+    told = find_reportable(shown.sizes, survey).keys
     return Collected(
         {key: n for key, n in shown.sizes.items() if key in told},
         {key: margin for key, margin in shown.margins.items() if key in told},

@@ -103,7 +103,7 @@ def _find_separator(first: str, headers: Sequence[str]) -> str:
     """The separator by which most of the names that are needed are found."""
     wanted = set(headers)
 
-    def found(separator: str) -> int:
+    def count_cells(separator: str) -> int:
         try:
             return len(
                 wanted.intersection(map(str.strip, next(csv.reader([first], delimiter=separator), [])))
@@ -111,7 +111,7 @@ def _find_separator(first: str, headers: Sequence[str]) -> str:
         except csv.Error:
             return 0
 
-    return max(_SEPARATORS, key=found)  # of equals the first
+    return max(_SEPARATORS, key=count_cells)  # of equals the first
 
 
 def _check_header(row: list[str], headers: Sequence[str]) -> list[str]:

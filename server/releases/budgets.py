@@ -47,8 +47,8 @@ def set_budget(
     if researcher is not None and researcher.id != survey.owner_id:
         raise refuse(403, "survey", N_("allows this to its owner only"))
     check_may_release(survey)
-    loss = parse_decimal(_written(epsilon), "epsilon", Decimal(0), MOST_EPSILON, above=True)
-    failure = parse_decimal(_written(delta), "delta", Decimal(0), MOST_DELTA)
+    loss = parse_decimal(_as_text(epsilon), "epsilon", Decimal(0), MOST_EPSILON, above=True)
+    failure = parse_decimal(_as_text(delta), "delta", Decimal(0), MOST_DELTA)
     if neighbours not in NEIGHBOURS:
         template = N_("must be one of %(limit)s; it is %(value)s")
         raise refuse(422, "neighbours", template, limit=", ".join(NEIGHBOURS), value=neighbours)
@@ -71,7 +71,7 @@ def set_budget(
     return budget
 
 
-def _written(number: object) -> object:
+def _as_text(number: object) -> object:
     return format_decimal(number) if isinstance(number, Decimal) and number.is_finite() else number
 
 

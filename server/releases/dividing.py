@@ -112,7 +112,7 @@ def _find_loss(query: Query, item: Item, plan: ReleasePlan, shape: Shape, field:
 
     def error(epsilon: float) -> float:
         found = query.error(
-            epsilon / shape.rows_each, float(item.delta), _there(item, query, shape, people)
+            epsilon / shape.rows_each, float(item.delta), _count_expected(item, query, shape, people)
         ).noise
         if found is None:
             at = f"{field}.people" if item.where else "people"
@@ -137,7 +137,7 @@ def _people(plan: ReleasePlan, shape: Shape) -> int | None:
     return plan.people if shape.respondents is None else max(shape.respondents, 1)
 
 
-def _there(item: Item, query: Query, shape: Shape, people: int | None) -> int | None:
+def _count_expected(item: Item, query: Query, shape: Shape, people: int | None) -> int | None:
     """How many of the people to expect where an item asks: all, or a stratum's part of them.
 
     Under conditions what the item says, if it does: nobody else knows. By the populations where all are known,
@@ -169,7 +169,7 @@ def expect_results(plan: ReleasePlan, shape: Shape) -> tuple[Expected, ...]:
         assert item.epsilon is not None
         query = query_of(item, shape, f"items[{place}]")
         epsilon = float(item.epsilon) / shape.rows_each
-        error = query.error(epsilon, float(item.delta), _there(item, query, shape, people))
+        error = query.error(epsilon, float(item.delta), _count_expected(item, query, shape, people))
         margin = None if error.whole is None else normal_quantile(plan.confidence) * error.whole
         found.append(Expected(item, item.epsilon, item.delta, error.unit, error.noise, error.whole, margin))
     return tuple(found)

@@ -44,7 +44,7 @@ _BEGUN = "begun "
 """What the names begin with that were made up where there was no file."""
 
 
-def begun(number: int) -> Newest:
+def begin_doubted(number: int) -> Newest:
     """A debit that may have been: the file begins here, and says nothing of what was before."""
     return Newest(number, f"{_BEGUN}{secrets.token_hex(13)}")
 
@@ -83,7 +83,7 @@ def change_mark(session: Session, change: Callable[[Mark], Mark]) -> Mark:
         with lock_beside(path):
             mark = _parse(path)
             if mark is None or mark.server != server:
-                mark = _begun(session, server, mark)
+                mark = _begin_mark(session, server, mark)
             mark = change(mark)
             replace_file(path, json.dumps(_document(mark), indent=1).encode())
     except OSError as error:
@@ -98,14 +98,14 @@ def name_presence(session: Session) -> Path:
     return path.with_name(f"{path.name}.servers")
 
 
-def _begun(session: Session, server: str, other: Mark | None) -> Mark:
+def _begin_mark(session: Session, server: str, other: Mark | None) -> Mark:
     published = session.execute(
         sa.select(Survey.slug, sa.func.max(sa.func.coalesce(Debit.number, 0)))
         .join(SurveyVersion, SurveyVersion.survey_id == Survey.id)
         .outerjoin(Debit, Debit.survey_id == Survey.id)
         .group_by(Survey.slug)
     )
-    doubted = {hash_name(slug): begun(number) for slug, number in published}
+    doubted = {hash_name(slug): begin_doubted(number) for slug, number in published}
     return Mark(
         server,
         {**(other.surveys if other else {}), **doubted},

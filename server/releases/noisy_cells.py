@@ -60,7 +60,7 @@ def tally(
     order = np.zeros(len(source.shape.leaves), dtype=np.int64)
     order[list(leaves)] = np.arange(len(leaves))
     for rows in source.of(part.versions):
-        chosen = rows.chosen(leaves)
+        chosen = rows.select_from(leaves)
         cells = np.zeros(int(chosen.sum()), dtype=np.int64)
         if by_leaf:
             cells += order[rows.places[chosen]]

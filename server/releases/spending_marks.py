@@ -32,13 +32,13 @@ def is_restored(session: Session, survey: Survey) -> bool:
     written first: what was read from the database may be shown from now on.
     """
     mark = read_mark(session)  # before the database, which then knows at least as much
-    known = _known(session, survey.id)
+    known = _list_known(session, survey.id)
     if _lacks(known, mark.surveys.get(hash_name(survey.slug))):
         if engine_of(session).get_execution_options().get("moneda_writes"):
             return True
         # A long reading sees the database as it was when it began.
         with open_session(engine_of(session), writes=False) as fresh:
-            return _lacks(_known(fresh, survey.id), mark.surveys.get(hash_name(survey.slug)))
+            return _lacks(_list_known(fresh, survey.id), mark.surveys.get(hash_name(survey.slug)))
     if not waits_for_commit(session, survey.id):
         _keep_up(session, {survey.slug: known})
     return False
@@ -47,7 +47,7 @@ def is_restored(session: Session, survey: Survey) -> bool:
 def forgotten_budget(session: Session, survey: Survey) -> tuple[str, str, str] | None:
     """Epsilon, delta and neighbours of the budget of which more was spent than is known here, if they are known."""
     newest = read_mark(session).surveys.get(hash_name(survey.slug))
-    return newest.budget if newest and _lacks(_known(session, survey.id), newest) else None
+    return newest.budget if newest and _lacks(_list_known(session, survey.id), newest) else None
 
 
 def is_merely_unmarked(session: Session, survey: Survey) -> bool:
@@ -83,12 +83,12 @@ def debit(session: Session, survey: Survey) -> None:
     """
     newest: list[Newest] = []
 
-    def look(mark: Mark) -> Mark:
+    def note_newest(mark: Mark) -> Mark:
         newest.extend(filter(None, [mark.surveys.get(hash_name(survey.slug))]))
         return mark
 
-    change_mark(session, look)
-    known = _known(session, survey.id)
+    change_mark(session, note_newest)
+    known = _list_known(session, survey.id)
     numbers = [*known.values(), *(each.number for each in newest)]
     answers = next((each.token for each in newest if _lacks(known, each)), None)
     token = secrets.token_hex(16)
@@ -163,7 +163,7 @@ def _mark_newest(engine: sa.Engine, survey_id: int) -> None:
     with open_session(engine, writes=False) as session:
         slug = session.scalar(sa.select(Survey.slug).where(Survey.id == survey_id))
         if slug is not None:
-            _keep_up(session, {slug: _known(session, survey_id)})
+            _keep_up(session, {slug: _list_known(session, survey_id)})
 
 
 def _keep_up(
@@ -191,7 +191,7 @@ def _budget(session: Session, slug: str) -> tuple[str, str, str] | None:
     return None if row is None else (row.epsilon, row.delta, row.neighbours)
 
 
-def _known(session: Session, survey_id: int) -> dict[str, int]:
+def _list_known(session: Session, survey_id: int) -> dict[str, int]:
     """The names that the database knows of a survey, with their numbers; the newest debit's own comes last."""
     query = sa.select(Debit).where(Debit.survey_id == survey_id).order_by(Debit.number)
     return {

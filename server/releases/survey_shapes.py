@@ -171,7 +171,7 @@ class CountedRows:
     counts: NDArray[np.int64]
     codes: Callable[[str], Sequence[NDArray[np.integer]]]
 
-    def chosen(self, leaves: Sequence[int]) -> NDArray[np.bool_]:
+    def select_from(self, leaves: Sequence[int]) -> NDArray[np.bool_]:
         """Which rows are from these leaves."""
         return np.isin(self.places, leaves)
 

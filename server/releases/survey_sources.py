@@ -40,7 +40,7 @@ def survey_shape(session: Session, survey: Survey) -> Shape:
         409 if the survey was never published, or has no budget.
     """
     budget = _budget(session, survey)
-    sizes = response_counts.count_told(session, survey) if budget.neighbours == "bounded" else {}
+    sizes = response_counts.count_reportable(session, survey) if budget.neighbours == "bounded" else {}
     return _shape(survey, budget, _leaves(strata.tree(session, survey)), sizes)
 
 

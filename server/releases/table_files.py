@@ -83,7 +83,7 @@ def read_table(file: IO[bytes], columns: Columns, told: Told = report_no_progres
         if columns.places is not None:
             path = [where[name] for name in columns.places.path]
             paths = [_path(row, path) for row in part]
-            placed.append(_found(leaves, paths, columns.places.path, number))
+            placed.append(_find_leaf(leaves, paths, columns.places.path, number))
         if columns.person is not None:
             owner = where[columns.person.column]
             kept.append(np.array([owned.takes(row[owner].strip()) for row in part], dtype=np.bool_))
@@ -181,7 +181,7 @@ def _path(row: Sequence[str], columns: Sequence[int]) -> tuple[str, ...]:
     return tuple(names)
 
 
-def _found(
+def _find_leaf(
     leaves: Mapping[tuple[str, ...], int],
     paths: Sequence[tuple[str, ...]],
     columns: Sequence[str],

@@ -6,7 +6,7 @@ from sqlalchemy.orm import Session
 
 from server.inputs import N_, refuse, shorten_value
 from server.privacy.estimators.latent_likelihood import do_nothing
-from server.reports.asked_surveys import DatedReport, Unusable
+from server.reports.questions_by_survey import DatedReport, Unusable
 from server.reports.report import Report
 from server.reports.report_reader import read
 from server.reports.survey_comparison import ComparedSurveys, compare_surveys

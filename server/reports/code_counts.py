@@ -27,7 +27,7 @@ def used_codes(session: Session, survey: Survey, report: Report) -> dict[int | N
     for batch, number in invitation_batches.count_used_codes(session, survey):
         used[batch.stratum_id] += number
     found = {}
-    for link, sizes in _shown(report).items():
+    for link, sizes in _count_shown(report).items():
         if link not in used:
             continue
         n, coded = sum(sizes.values()), used[link]
@@ -59,7 +59,7 @@ def count_invited(session: Session, survey: Survey, report: Report) -> InvitedCo
     )
 
 
-def _shown(report: Report) -> dict[int | None, Counter[int]]:
+def _count_shown(report: Report) -> dict[int | None, Counter[int]]:
     """The responses of each link that reports show by itself, by version."""
     own = {node.stratum.id for node in list_leaves(report.nodes)}
     found: dict[int | None, Counter[int]] = {}

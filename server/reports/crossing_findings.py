@@ -1,6 +1,6 @@
 """What two questions together let one retell: rounded outwards, so that no sentence says more than its intervals.
 
-A finding holds numbers and which sentence they make; its words are in `templates/results/_crossed_words.html`.
+A finding holds numbers and which sentence they make; its words are in `templates/words/crossed.html`.
 """
 
 from dataclasses import dataclass

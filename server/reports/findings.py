@@ -1,6 +1,6 @@
 """What an interval lets one retell: in whole numbers of 100, rounded outwards, so that no sentence says more than it.
 
-A finding holds numbers and which sentence they make; its words are in `templates/results/_findings.html`.
+A finding holds numbers and which sentence they make; its words are in `templates/words/findings.html`.
 """
 
 import math

@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from server.output.documents import Document, to_html, to_pdf, to_xlsx
+from server.output.documents import Document
 from server.reports.contents.elsewhere_document import build_elsewhere_document
 from server.reports.documents import questions_json
 from server.reports.elsewhere import ForeignData
 from server.reports.elsewhere.model_numbers import model_json
 from server.reports.elsewhere.sample_numbers import sample_json
 from server.reports.explaining import ExplainedAnswer, explanation_json
-from server.reports.formats import Written
+from server.reports.formats import DRAWN, Written
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,9 +59,7 @@ def _list(found: ForeignReport, _language: str) -> Written:
 
 
 FOREIGN_WRITERS: Mapping[str, Callable[[ForeignReport, str], Written]] = {
-    "html": partial(_draw, to_html),
-    "pdf": partial(_draw, to_pdf),
-    "xlsx": partial(_draw, to_xlsx),
+    **{ending: partial(_draw, write) for ending, write in DRAWN.items()},
     "json": _list,
 }
 """By the endings of `FORMATS`, which says what each is called."""

@@ -68,7 +68,8 @@ class Format:
     """A format: how its files end and what they are called, what they are sent as, and what writes both reports.
 
     The ending is also its name on the command line. A format is `worded` where its texts are in the
-    reader's language, `binary` where a terminal cannot show it.
+    reader's language, `binary` where a terminal cannot show it. What draws it from a document draws other
+    documents, too: of data from elsewhere, and of what is released from a table.
     """
 
     ending: str
@@ -79,6 +80,7 @@ class Format:
     link: str = N_("Report as %(name)s")
     worded: bool = False
     binary: bool = False
+    draw: Callable[[Document], Written] | None = None
 
 
 def _draw(
@@ -95,7 +97,7 @@ def _draw(
     def prepare(source: InternalReport | PublicReport) -> Finish:
         return partial(write, source.document)
 
-    return Format(ending, name, content_type, prepare, prepare, link, worded=True, binary=binary)
+    return Format(ending, name, content_type, prepare, prepare, link, worded=True, binary=binary, draw=write)
 
 
 def _list(
@@ -148,6 +150,7 @@ FORMATS: Mapping[str, Format] = {
             lambda source: partial(documents.to_html, source.document),
             lambda source: partial(write_public_page, source.published, source.language, source.document),
             worded=True,
+            draw=documents.to_html,
         ),
         _draw("pdf", "PDF", "application/pdf", documents.to_pdf, binary=True),
         _draw("xlsx", "Excel", SPREADSHEET, documents.to_xlsx, link=N_("Report for %(name)s"), binary=True),
@@ -162,3 +165,7 @@ FORMATS: Mapping[str, Format] = {
     )
 }
 """By their endings, in the order in which pages and the command line name them."""
+DRAWN: Mapping[str, Callable[[Document], Written]] = {
+    ending: entry.draw for ending, entry in FORMATS.items() if entry.draw is not None
+}
+"""What writes a document, of whatever it is, in each format that shows one."""

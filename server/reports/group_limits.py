@@ -77,7 +77,9 @@ class GroupLimits:
         self.on_step()
         values = [figure.value for figure in figures if figure.value is not None]
         if self.anytime or len(values) < len(figures) or not self.adds_distances(*figures):
-            return add_intervals(coefficients, self._apart(figures, split_error(confidence, len(figures))))
+            return add_intervals(
+                coefficients, self._limit_each(figures, split_error(confidence, len(figures)))
+            )
         own = [self._of_one_look(each, confidence, INTERVAL) for each in figures]
         return add_distances(coefficients, values, own)
 
@@ -92,10 +94,10 @@ class GroupLimits:
         self, first: Estimated, second: Estimated, confidence: float
     ) -> tuple[Interval, Interval]:
         """Of both, which hold together."""
-        ours, theirs = self._apart((first, second), split_error(confidence, 2))
+        ours, theirs = self._limit_each((first, second), split_error(confidence, 2))
         return ours, theirs
 
-    def _apart(self, figures: Sequence[Estimated], confidence: float) -> list[Interval]:
+    def _limit_each(self, figures: Sequence[Estimated], confidence: float) -> list[Interval]:
         """Of each group by itself."""
         if self.anytime:
             return self._always(figures, confidence)

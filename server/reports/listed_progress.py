@@ -61,7 +61,7 @@ def follow_surveys(
     It asks the database as often for many surveys as for one, but for each hundred of them.
     """
     surveys = [survey for survey, _planned in wanted]
-    told = response_counts.count_told_by_day_of(session, surveys)
+    told = response_counts.count_reportable_by_day_of(session, surveys)
     trees = strata.trees_of(session, surveys)
     return {
         survey.id: _follow(survey, trees[survey.id], told[survey.id], planned) for survey, planned in wanted

@@ -5,7 +5,7 @@ is withheld: withheld strata are used all together, or not at all.
 """
 
 from collections.abc import Callable, Mapping, Sequence, Set
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
 
@@ -100,15 +100,17 @@ def weigh_nothing(_waves: Sequence[Wave]) -> None:
     """Every response counts the same."""
 
 
-@dataclass(frozen=True, eq=False)
 class Weights:
     """How the strata of a tree can be weighted: `sizes` are the responses of each, `hidden` what is withheld."""
 
-    nodes: Sequence[Node]
-    sizes: Mapping[int | None, int]
-    hidden: Set[object]
-    minimum: int
-    _found: dict[tuple[str, ...], Weighed] = field(default_factory=dict, init=False, repr=False)
+    def __init__(
+        self, nodes: Sequence[Node], sizes: Mapping[int | None, int], hidden: Set[object], minimum: int
+    ) -> None:
+        self._nodes = nodes
+        self._sizes = sizes
+        self._hidden = hidden
+        self._minimum = minimum
+        self._found: dict[tuple[str, ...], Weighed] = {}
 
     def inside(self, path: tuple[str, ...], nodes: Sequence[Node]) -> Weighed:
         """How the smallest strata are weighted inside the stratum of this path, which holds these."""
@@ -128,13 +130,13 @@ class Weights:
         alone = {
             place
             for place, node in enumerate(below)
-            if self.sizes[node.stratum.id] and node.stratum.id not in self.hidden
+            if self._sizes[node.stratum.id] and node.stratum.id not in self._hidden
         }
 
         def together(path: tuple[str, ...], places: Sequence[int]) -> list[int]:
             """Withheld strata, all that are in the smallest shown one: their sum is no secret (`withholding`)."""
             own = [place for place in places if self._shown_around.get(below[place].stratum.id) == path]
-            enough = sum(self.sizes[below[place].stratum.id] for place in own) >= self.minimum
+            enough = sum(self._sizes[below[place].stratum.id] for place in own) >= self._minimum
             return own if enough and path not in self._mixed else []
 
         collapsed = collapse([node.names for node in below], known, alone, together, top)
@@ -145,17 +147,17 @@ class Weights:
     @cached_property
     def _shown_around(self) -> dict[object, tuple[str, ...]]:
         """For each withheld group the path of the smallest shown stratum around it."""
-        found: dict[object, tuple[str, ...]] = {None: ()} if None in self.hidden else {}
+        found: dict[object, tuple[str, ...]] = {None: ()} if None in self._hidden else {}
 
-        def look(below: Sequence[Node], around: tuple[str, ...]) -> None:
+        def walk_tree(below: Sequence[Node], around: tuple[str, ...]) -> None:
             for node in below:
-                inner = around if node.stratum.id in self.hidden else node.names
+                inner = around if node.stratum.id in self._hidden else node.names
                 for key in (node.stratum.id, ("own", node.stratum.id)):
-                    if key in self.hidden:
+                    if key in self._hidden:
                         found[key] = inner if isinstance(key, tuple) else around
-                look(node.children, inner)
+                walk_tree(node.children, inner)
 
-        look(self.nodes, ())
+        walk_tree(self._nodes, ())
         return found
 
     @cached_property

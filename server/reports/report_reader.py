@@ -7,8 +7,8 @@ from datetime import date
 from sqlalchemy.orm import Session
 
 from server.collect import batches, response_counts
+from server.collect.reportable_groups import find_reportable
 from server.collect.response_counts import Collected, Key
-from server.collect.told_groups import find_told
 from server.collect.waves import Wave, places_of, same_question
 from server.reports.admission import Admission, admissions
 from server.reports.code_counts import count_invited
@@ -35,7 +35,7 @@ def read(
         If the survey is a draft, or has no such version.
     """
     version = surveys.published_version(survey, number)
-    report = _made(
+    report = _estimate_questions(
         survey,
         version,
         response_counts.read_shown(session, survey),
@@ -49,14 +49,14 @@ def read(
     )
     modes = None
     if report.pooled:  # of one version alone, what is told apart could be another part
-        told = find_told(response_counts.count_shown(session, survey), survey).keys
+        told = find_reportable(response_counts.count_shown(session, survey), survey).keys
         versions = {each.number: each for each in survey.versions}
         chosen = [versions[wave.number] for wave in report.waves]
         modes = split_by_mode(session, survey, chosen, report.nodes, told, report.hidden)
     return replace(report, invited=count_invited(session, survey, report), modes=modes)
 
 
-def _made(
+def _estimate_questions(
     survey: Survey,
     version: SurveyVersion,
     found: Collected,
@@ -71,7 +71,7 @@ def _made(
 ) -> Report:
     """Estimate every question of a version: pooled with the same questions of other ones, or alone."""
     places = places_of(nodes)
-    told = find_told(found.sizes, survey)
+    told = find_reportable(found.sizes, survey)
     older = [each for each in reversed(survey.versions) if any(key[0] == each.id for key in told.keys)]
     chosen = [version, *(each for each in older if pooled and each.id != version.id)]
     waves = tuple(Wave.of(each, places, found, told.keys) for each in chosen)
@@ -88,7 +88,7 @@ def _made(
         minimum=survey.minimum,
         withheld=not any(wave.n for wave in waves)
         and any(key[0] in {each.id for each in chosen} for key in found.sizes),
-        unseen=_unseen(survey, nodes, len(survey.versions) if pooled else 1, ways),
+        unseen=_count_unseen(survey, nodes, len(survey.versions) if pooled else 1, ways),
         pooled=pooled,
         waves=waves,
         unweighted=tuple(estimate_question(asked, range(len(places)), confidence) for asked in entries),
@@ -105,7 +105,7 @@ def _made(
     )
 
 
-def _unseen(survey: Survey, nodes: Sequence[Node], versions: int, ways: int) -> Unseen:
+def _count_unseen(survey: Survey, nodes: Sequence[Node], versions: int, ways: int) -> Unseen:
     """What waits of so many versions, collected in so many ways."""
     if survey.state != State.OPEN:
         return Unseen(0, 0, 0)

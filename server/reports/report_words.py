@@ -12,7 +12,7 @@ from server.study.answer_texts import FOR_TEMPLATES
 
 
 class ReportWords(Words):
-    """Words, and the macros of templates that word the same things on pages."""
+    """Words, and macros of `templates/words/`, which pages and documents share."""
 
     def macro(self, template: str, name: str, *arguments: Any) -> str:
         """What a template's macro writes, as plain text."""

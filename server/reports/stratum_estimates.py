@@ -183,7 +183,7 @@ class _Table:
         populations = [node.population for node in self.tree.nodes]
         known = [size for size in populations if size is not None]
         total = sum(known) if len(known) == len(populations) else None
-        return self._made((), "", self.tree.nodes, list(range(len(self.sizes))), total)
+        return self._estimate_group((), "", self.tree.nodes, list(range(len(self.sizes))), total)
 
     def without(self) -> StratumReport:
         """The responses that came through the survey's own link."""
@@ -206,9 +206,9 @@ class _Table:
                 None,
             )
         places = [self.tree.place[each.stratum.id] for each in walk([node])]
-        return self._made(node.names, node.stratum.name, node.children, places, node.population)
+        return self._estimate_group(node.names, node.stratum.name, node.children, places, node.population)
 
-    def _made(
+    def _estimate_group(
         self,
         names: tuple[str, ...],
         name: str,

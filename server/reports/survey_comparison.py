@@ -9,11 +9,11 @@ from dataclasses import dataclass
 
 from server.collect.waves import by_option, same_question
 from server.privacy.estimators.latent_likelihood import do_nothing
-from server.reports.asked_surveys import AskedSurvey, DatedReport, ToldBy, Unusable, find_same
 from server.reports.estimate_values import QuestionReport, ReportMean, ShareRow, compute_limits
 from server.reports.forest import figures
 from server.reports.group_limits import GroupLimits
 from server.reports.question_estimates import estimate_question
+from server.reports.questions_by_survey import DatedReport, QuestionInSurvey, SurveyLabel, Unusable, find_same
 from server.reports.report import Report
 from server.reports.stratum_comparison import ComparedFigure, Interval, compare_reports
 from server.reports.survey_trends import SurveyTrend
@@ -31,9 +31,9 @@ class ComparedSurveys:
     ----------
     entry : QuestionReport
         Of the survey whose report this is.
-    surveys : tuple of AskedSurvey
+    surveys : tuple of QuestionInSurvey
         Those that are compared, the earliest first; fewer than two where there is nothing to compare.
-    left_out : tuple of AskedSurvey
+    left_out : tuple of QuestionInSurvey
         Those that cannot be.
     figures : tuple of ComparedFigure
         The last less the first, all of it at once.
@@ -42,25 +42,25 @@ class ComparedSurveys:
     """
 
     entry: QuestionReport
-    surveys: tuple[AskedSurvey, ...]
-    left_out: tuple[AskedSurvey, ...]
+    surveys: tuple[QuestionInSurvey, ...]
+    left_out: tuple[QuestionInSurvey, ...]
     confidence: float
     anytime: bool
     figures: tuple[ComparedFigure, ...]
     trends: tuple[SurveyTrend, ...]
 
     @property
-    def first(self) -> AskedSurvey:
+    def first(self) -> QuestionInSurvey:
         """The last one: a difference is how much more than before."""
         return self.surveys[-1]
 
     @property
-    def second(self) -> AskedSurvey:
+    def second(self) -> QuestionInSurvey:
         """The earliest."""
         return self.surveys[0]
 
     @property
-    def listed(self) -> tuple[tuple[AskedSurvey, tuple[ShareRow | ReportMean, ...]], ...]:
+    def listed(self) -> tuple[tuple[QuestionInSurvey, tuple[ShareRow | ReportMean, ...]], ...]:
         """Each survey with its own estimates, in the order of `figures`."""
         return tuple(
             (each, tuple(figure for _name, figure in figures(each.asked)))
@@ -69,12 +69,12 @@ class ComparedSurveys:
         )
 
     @property
-    def other_words(self) -> tuple[AskedSurvey, ...]:
+    def other_words(self) -> tuple[QuestionInSurvey, ...]:
         """Those that ask in other words."""
         return tuple(each for each in self.surveys if each.other_words)
 
     @property
-    def other_coins(self) -> tuple[AskedSurvey, ...]:
+    def other_coins(self) -> tuple[QuestionInSurvey, ...]:
         """Those in which chance changes answers in another way."""
         return tuple(each for each in self.surveys if each.other_coins)
 
@@ -135,14 +135,14 @@ def _compute_tests(
     ]
 
 
-def _tell_apart(dated: Sequence[DatedReport]) -> Iterator[ToldBy]:
+def _tell_apart(dated: Sequence[DatedReport]) -> Iterator[SurveyLabel]:
     titles = [each.report.definition.title for each in dated]
     days = [(title, each.since) for title, each in zip(titles, dated, strict=True)]
     for title, day in zip(titles, days, strict=True):
         if titles.count(title) == 1:
-            yield ToldBy.TITLE
+            yield SurveyLabel.TITLE
         else:
-            yield ToldBy.DAY if days.count(day) == 1 else ToldBy.LINK
+            yield SurveyLabel.DAY if days.count(day) == 1 else SurveyLabel.LINK
 
 
 def _find(own: DatedReport, dated: DatedReport, name: str) -> QuestionReport | None:
@@ -160,12 +160,12 @@ def _ask(
     entries: Mapping[str, QuestionReport | None],
     *,
     split: bool,
-    told_by: ToldBy,
-) -> AskedSurvey:
+    told_by: SurveyLabel,
+) -> QuestionInSurvey:
     entry, ours = entries[dated.report.slug], entries[own.report.slug]
     assert ours is not None
     if entry is None:
-        return AskedSurvey(dated, None, Unusable.NOT_ASKED, False, False, told_by)
+        return QuestionInSurvey(dated, None, Unusable.NOT_ASKED, False, False, told_by)
     other_words = _list_words(entry.question) != _list_words(ours.question)
     other_coins = entry.question.designs != ours.question.designs
     unusable, asked = None, None if dated.report.withheld or not entry.n else entry
@@ -174,7 +174,7 @@ def _ask(
     elif split and not entry.by_option:
         asked = _split(dated.report, entry)
         unusable = None if asked is not None else Unusable.DESIGNS
-    return AskedSurvey(dated, asked, unusable, other_words, other_coins, told_by)
+    return QuestionInSurvey(dated, asked, unusable, other_words, other_coins, told_by)
 
 
 def _split(report: Report, entry: QuestionReport) -> QuestionReport | None:

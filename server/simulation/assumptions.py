@@ -74,7 +74,7 @@ def probabilities(question: Question, assumptions: Assumptions) -> dict[str, flo
     A number's answers are here "a number" (the empty name) and "prefer not to say".
     """
     names = question.answers if question.grid is None else ("", *own_answers(question))
-    given = _given(question, assumptions.shares)
+    given = _read_shares(question, assumptions.shares)
     rest = 1 - sum(given.values())
     for name in own_answers(question):
         usual = usual_share(question, name)
@@ -87,7 +87,7 @@ def probabilities(question: Question, assumptions: Assumptions) -> dict[str, flo
 
 def share_of_each_box(question: Question, assumptions: Assumptions) -> dict[str, float]:
     """The share of people who tick each box; "prefer not to say" excludes the others, which leave room for it."""
-    given = _given(question, assumptions.shares)
+    given = _read_shares(question, assumptions.shares)
     boxes = [name for name in question.answers if name != PREFER_NOT_TO_SAY]
     shares = {name: given.get(name, question.traits.usual_share or 0.0) for name in boxes}
     if question.prefer_not_to_say:
@@ -105,7 +105,7 @@ def assumed_mean(question: Question, assumptions: Assumptions) -> float:
     return assumptions.means.get(question.name, middle)
 
 
-def _given(question: Question, shares: Mapping[str, float]) -> dict[str, float]:
+def _read_shares(question: Question, shares: Mapping[str, float]) -> dict[str, float]:
     return {
         answer: shares[f"{question.name}.{answer}"]
         for answer in own_answers(question)
@@ -137,7 +137,7 @@ def _unknown(
 
 
 def _of_question(question: Question, shares: Mapping[str, float], mean: float | None) -> Iterator[Problem]:
-    given = _given(question, shares)
+    given = _read_shares(question, shares)
     total = math.fsum(given.values())
     if question.encoding.several:
         refusing = given.pop(PREFER_NOT_TO_SAY, 0.0)

@@ -63,7 +63,7 @@ def draw_people(definition: Definition, respondents: int, assumptions: Assumptio
     answers: dict[str, Answers] = {}
     questions = {question.name: question for question in definition.questions}
     for question in definition.questions:
-        entered = _drawn(question, respondents, assumptions, generator)
+        entered = _draw_entered(question, respondents, assumptions, generator)
         if question.show_if is not None:
             earlier = questions[question.show_if.question]
             shown = _meets(question.show_if, earlier, answers[earlier.name])
@@ -72,7 +72,7 @@ def draw_people(definition: Definition, respondents: int, assumptions: Assumptio
     return People(definition, answers)
 
 
-def _drawn(
+def _draw_entered(
     question: Question, respondents: int, assumptions: Assumptions, generator: np.random.Generator
 ) -> Answers:
     if question.encoding.several:

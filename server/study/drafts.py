@@ -41,7 +41,7 @@ def draft_document(survey: Survey, number: int | None = None) -> dict[str, Any]:
     # A database takes a number that is too large for an error.
     found = session.get(Draft, (survey.id, number)) if 0 < number < 2**31 else None
     if found is None:
-        raise _overtaken()
+        raise _say_overtaken()
     document: dict[str, Any] = json.loads(found.document)
     return document
 
@@ -78,7 +78,7 @@ def save_draft(
         409 if another state stands meanwhile.
     """
     if base is not None and base != survey.draft_number:
-        raise _overtaken()
+        raise _say_overtaken()
     if draft_document(survey) == document:
         return
     numbers = sa.select(sa.func.max(Draft.number)).where(Draft.survey_id == survey.id)
@@ -128,7 +128,7 @@ def _go(session: Session, survey: Survey, query: sa.Select[Any]) -> bool:
     return True
 
 
-def _overtaken() -> Exception:
+def _say_overtaken() -> Exception:
     return refuse(409, "draft", N_("was changed in another window or by somebody else meanwhile"))
 
 

@@ -101,59 +101,66 @@ def _add_languages(app: Flask, config: Config) -> None:
         locale_selector=lambda: choose_language(request),
     )
 
-    def locale() -> str:
-        return str(get_locale() or DEFAULT_LANGUAGE)
+    app.after_request(_remember_language)
+    app.jinja_env.globals["help_on"] = lambda blueprint: find_place(blueprint, _read_locale())
+    add_digits(app, filters(_read_locale))
+    app.context_processor(lambda: _say_everywhere(config))
 
-    def list_languages() -> dict[str, list[Any]]:
-        """Code, name and address of the page in each language, and its choices of digits."""
-        here = request.method in ("GET", "HEAD") and request.endpoint is not None
-        path = url_for(request.endpoint, **(request.view_args or {})) if here and request.endpoint else "/"
-        # Not by url_for: what somebody put into the query must not become one of its own arguments.
-        asked = request.args.to_dict() if here else {}
-        offered = find_offered(request.path) if here else LANGUAGES
-        return {
-            "languages": [
-                (code, language.name, f"{path}?{urlencode({**asked, 'lang': code})}")
-                for code, language in offered.items()
-            ],
-            "digit_choices": list_digits(path, asked, offered),
-        }
 
-    def remember(response: Response) -> Response:
-        # Only for researchers: a respondent's browser is given no cookie at all.
-        wanted = request.args.get("lang")
-        if request.path.startswith(security.COOKIE_PATH) and wanted in LANGUAGES:
-            response.set_cookie(
-                LANGUAGE_COOKIE,
-                wanted,
-                max_age=31536000,
-                path=security.COOKIE_PATH,
-                httponly=True,
-                samesite="Lax",
-            )
-        response.headers.add("Vary", VARIES)
-        return response
+def _say_everywhere(config: Config) -> dict[str, Any]:
+    """What every page may say: of its language, its reader and this installation."""
+    locale = _read_locale()
+    return {
+        "locale": locale,
+        "direction": RESPONDENT_LANGUAGES[locale].direction,
+        "word_lists": WORD_LISTS,
+        "words_language": locale if locale in WORD_LISTS else "en",
+        **_list_languages(),
+        "digits_here": find_digits(),
+        "version_of_moneda": __version__,
+        "may": security.may,
+        "reader": security.get_reader(),
+        "sends_webhooks": config.webhooks,
+        "proof_of_work": config.proof_of_work.value,
+        "asks_for_work": config.proof_of_work.is_asked,
+        "seconds_of_work": round(SECONDS_OF_AN_OLD_PHONE),
+    }
 
-    app.after_request(remember)
-    app.jinja_env.globals["help_on"] = lambda blueprint: find_place(blueprint, locale())
-    add_digits(app, filters(locale))
-    app.context_processor(
-        lambda: {
-            "locale": locale(),
-            "direction": RESPONDENT_LANGUAGES[locale()].direction,
-            "word_lists": WORD_LISTS,
-            "words_language": locale() if locale() in WORD_LISTS else "en",
-            **list_languages(),
-            "digits_here": find_digits(),
-            "version_of_moneda": __version__,
-            "may": security.may,
-            "reader": security.get_reader(),
-            "sends_webhooks": config.webhooks,
-            "proof_of_work": config.proof_of_work.value,
-            "asks_for_work": config.proof_of_work.is_asked,
-            "seconds_of_work": round(SECONDS_OF_AN_OLD_PHONE),
-        }
-    )
+
+def _read_locale() -> str:
+    return str(get_locale() or DEFAULT_LANGUAGE)
+
+
+def _list_languages() -> dict[str, list[Any]]:
+    """Code, name and address of the page in each language, and its choices of digits."""
+    here = request.method in ("GET", "HEAD") and request.endpoint is not None
+    path = url_for(request.endpoint, **(request.view_args or {})) if here and request.endpoint else "/"
+    # Not by url_for: what somebody put into the query must not become one of its own arguments.
+    asked = request.args.to_dict() if here else {}
+    offered = find_offered(request.path) if here else LANGUAGES
+    return {
+        "languages": [
+            (code, language.name, f"{path}?{urlencode({**asked, 'lang': code})}")
+            for code, language in offered.items()
+        ],
+        "digit_choices": list_digits(path, asked, offered),
+    }
+
+
+def _remember_language(response: Response) -> Response:
+    # Only for researchers: a respondent's browser is given no cookie at all.
+    wanted = request.args.get("lang")
+    if request.path.startswith(security.COOKIE_PATH) and wanted in LANGUAGES:
+        response.set_cookie(
+            LANGUAGE_COOKIE,
+            wanted,
+            max_age=31536000,
+            path=security.COOKIE_PATH,
+            httponly=True,
+            samesite="Lax",
+        )
+    response.headers.add("Vary", VARIES)
+    return response
 
 
 def _add_client_files(app: Flask) -> None:

@@ -30,7 +30,7 @@ def register(app: Flask) -> None:
     app.jinja_env.globals.update(part=_part, attempt=_attempt)
     app.register_error_handler(InputError, _refuse_input)
     app.register_error_handler(DeletedResponsesError, _show_deleted)
-    app.register_error_handler(ObjectDeletedError, _gone)
+    app.register_error_handler(ObjectDeletedError, _answer_deleted)
     app.register_error_handler(HTTPException, _show_failure)
     app.register_error_handler(ModuleNotFoundError, _lacking)
     app.register_error_handler(Exception, _broken)
@@ -56,7 +56,7 @@ def _show_deleted(error: DeletedResponsesError) -> ResponseReturnValue:
     return draw_deleted_page(error.slug), error.status
 
 
-def _gone(_error: ObjectDeletedError) -> ResponseReturnValue:
+def _answer_deleted(_error: ObjectDeletedError) -> ResponseReturnValue:
     """Somebody deleted the survey while this was answered, where nothing had to be locked."""
     return _refuse_input(refuse(404, "survey", N_("is not known; check the link")))
 

@@ -7,7 +7,7 @@ from server.output.languages import LANGUAGES
 from server.web.handbook import read_handbook
 
 BESIDE = ("base.html", "_macros.html", "manage/layout.html", "manage/_plan_words.html")
-"""The templates that those of `results/` name."""
+"""What the templates of `results/` name, beside those of `words/`."""
 
 
 def prepare_results(app: Flask) -> None:
@@ -20,4 +20,4 @@ def prepare_results(app: Flask) -> None:
 
 
 def _is_of_results(name: str) -> bool:
-    return name.startswith("results/")
+    return name.startswith(("results/", "words/"))

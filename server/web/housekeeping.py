@@ -85,7 +85,7 @@ class Housekeeper:
             is_last = self._until is not None
             for act in self._chores:
                 act()
-            finished = self._look()
+            finished = self._do_what_is_due()
             if is_last:
                 return
             pause = LOOK if finished else min(2 * pause, LONGEST_PAUSE)
@@ -93,7 +93,7 @@ class Housekeeper:
                 pause = LOOK
             self._wake.clear()
 
-    def _look(self) -> bool:
+    def _do_what_is_due(self) -> bool:
         """Whether everything is done that was due."""
         try:
             self._mark_used()

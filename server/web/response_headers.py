@@ -19,7 +19,7 @@ from server.output import documents
 from server.reports.public_page import SHEETS
 from server.web.context import config
 
-FRAMED = {"manage.preview", "simulate.look"}
+FRAMED = {"manage.preview", "simulate.preview"}
 """Pages that the editor shows in a frame."""
 FRAMING = {"editor.new", "editor.create", "editor.edit", "editor.save"}
 """Pages that hold the frame."""

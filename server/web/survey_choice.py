@@ -13,10 +13,10 @@ from server.output.charts import Axis
 from server.output.documents import Chart
 from server.people import survey_access
 from server.reports import ComparedSurveys, QuestionReport, Report
-from server.reports.asked_surveys import find_same
 from server.reports.chosen_surveys import FIELD, compare_chosen_surveys, read_surveys
 from server.reports.contents.compared_charts import axis_of, draw_surveys
 from server.reports.difference_measures import POWER
+from server.reports.questions_by_survey import find_same
 from server.reports.report_words import ReportWords
 from server.store.models import Role, Survey
 from server.study import surveys

@@ -81,7 +81,7 @@ LEAST = {
     "pending_work.progress": SIGNED_IN,
     "imports.use_template": SIGNED_IN,
     "simulate.form": EDITOR,
-    "simulate.look": EDITOR,
+    "simulate.preview": EDITOR,
     "simulate.run": EDITOR,
     "public.page": ANYBODY,
     "public.figure": ANYBODY,

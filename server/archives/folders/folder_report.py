@@ -51,7 +51,7 @@ def report_archived(
     data_sets = [survey.data_sets() for survey in found]
     tallies = engine.tally([each for own in data_sets for each in own])
 
-    def made() -> Iterator[ArchivedReport]:
+    def read_reports() -> Iterator[ArchivedReport]:
         for survey, own in zip(found, data_sets, strict=True):
             counted = {}
             for data_set in own:
@@ -59,7 +59,7 @@ def report_archived(
                 _check(survey, data_set, counted[data_set.version])
             yield ArchivedReport(survey.identity, _report(survey, counted))
 
-    return made(), again
+    return read_reports(), again
 
 
 def _check(survey: ArchivedSurvey, data_set: DataSet, tally: Mapping[str, Margin]) -> None:

@@ -137,7 +137,7 @@ def _by_code(parts: Iterable[CodedTally]) -> Iterator[tuple[str, Iterator[Tally]
     rest = iter(parts)
     following = next(rest, None)
 
-    def own(code: str) -> Iterator[Tally]:
+    def keep_rows_of(code: str) -> Iterator[Tally]:
         nonlocal following
         while following is not None and following.code == code:
             yield following.tally
@@ -145,7 +145,7 @@ def _by_code(parts: Iterable[CodedTally]) -> Iterator[tuple[str, Iterator[Tally]
 
     while following is not None:
         code = following.code
-        yield code, own(code)
+        yield code, keep_rows_of(code)
 
 
 def _in_files(tallies: Iterator[Tally]) -> Iterator[Tally]:

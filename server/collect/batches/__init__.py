@@ -23,7 +23,6 @@ from server.collect.batches.batch_reader import (
     count_sealed_by_day_of,
     count_sealed_by_mode,
     count_sealed_by_week,
-    count_waiting,
     count_ways,
     read_removals,
     read_sealed,

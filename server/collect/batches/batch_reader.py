@@ -92,15 +92,6 @@ def count_sealed(session: Session, survey: Survey) -> dict[Key, int]:
     return _sums(session, query.group_by(*place))
 
 
-def count_waiting(session: Session, survey: Survey) -> dict[Key, int]:
-    """How many responses to each version and stratum are in no batch yet; nobody is shown anything of it."""
-    cells = cells_of(survey.id).c
-    place = cells.version_id, cells.stratum_id
-    return _sums(
-        session, sa.select(*place, sa.func.sum(cells.waiting_n)).where(cells.waiting_n > 0).group_by(*place)
-    )
-
-
 def count_sealed_by_day(session: Session, survey: Survey) -> dict[Key, dict[date, int]]:
     """How many responses of each version and stratum are shown from which day (UTC) on."""
     found: dict[Key, dict[date, int]] = {}

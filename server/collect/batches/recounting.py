@@ -70,7 +70,7 @@ def recount(
             surplus -= int(part.counts[part.counts < 0].sum())
             total += number
             report_progress(rows + total, stored)
-        said = _said(connection, survey_id, cell_id(key)) - (total - missing + surplus)
+        said = _read_number(connection, survey_id, cell_id(key)) - (total - missing + surplus)
         difference = Difference(key, missing + max(-said, 0), surplus + max(said, 0))
         if difference.missing or difference.surplus:
             found.append(difference)
@@ -107,7 +107,7 @@ def _tallies(rows: Iterator[Any], length: int) -> Iterator[Tally]:
         yield Tally(patterns, np.array([row[4] for row in part], dtype=np.int64))
 
 
-def _said(connection: sa.Connection, survey_id: int, cell: int) -> int:
+def _read_number(connection: sa.Connection, survey_id: int, cell: int) -> int:
     """How many responses a cell has by the numbers that stand beside the strings."""
     cells, batches = cells_of(survey_id).c, batches_of(survey_id).c
     sealed = sa.select(sa.func.coalesce(sa.func.sum(batches.n), 0)).where(batches.cell_id == cell)

@@ -61,7 +61,7 @@ def means(title: str, rows: Sequence[tuple[PlottedEstimate, Axis, Label]]) -> Dr
         height = _write_words(parts, row, height)
         parts += [*_ground(axis, height), *_dot(row, axis, height)]
         height = _labels(parts, axis, label, height + _TRACK) + LINE / 2
-    return drawing(title, _said([row for row, _, _ in rows]), parts, height)
+    return drawing(title, _say_rows([row for row, _, _ in rows]), parts, height)
 
 
 def _rows(
@@ -82,10 +82,10 @@ def _rows(
         parts += draw(row, axis, height)
         height += _TRACK + _GAP
     height = _labels(parts, axis, label, height - _GAP + 4)
-    return drawing(title, _said(rows), parts, height)
+    return drawing(title, _say_rows(rows), parts, height)
 
 
-def _said(rows: Sequence[PlottedEstimate]) -> Iterator[str]:
+def _say_rows(rows: Sequence[PlottedEstimate]) -> Iterator[str]:
     for row in rows:
         yield f"{row.heading} {row.label}: {row.said}".strip()
 

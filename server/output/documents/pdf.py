@@ -89,7 +89,7 @@ def _blocks(blocks: Sequence[Block], css: str) -> Iterator[dict[str, Any]]:
 def _block(block: Block, css: str) -> dict[str, Any]:
     match block:
         case Paragraph():
-            return {"kind": "paragraph", "text": _said(block.text), "notice": block.notice}
+            return {"kind": "paragraph", "text": _write_cell(block.text), "notice": block.notice}
         case Prose():
             return {
                 "kind": "prose",
@@ -104,7 +104,7 @@ def _block(block: Block, css: str) -> dict[str, Any]:
                 ],
             }
         case Facts():
-            return {"kind": "facts", "entries": [(name, _said(cell)) for name, cell in block.entries]}
+            return {"kind": "facts", "entries": [(name, _write_cell(cell)) for name, cell in block.entries]}
         case Table():
             return _table(block)
         case FindingBlock():
@@ -116,7 +116,7 @@ def _block(block: Block, css: str) -> dict[str, Any]:
                 "charts": [_block(chart, css) for chart in block.charts],
             }
         case FindingList():
-            found = [(_said(about), breakable(sentence)) for about, sentence in block.findings]
+            found = [(_write_cell(about), breakable(sentence)) for about, sentence in block.findings]
             return {"kind": "findings", "findings": found}
         case Chart():
             return {
@@ -137,8 +137,8 @@ def _table(table: Table) -> dict[str, Any]:
             "right": [is_of_numbers(flat, place) for place in part.places],
             "groups": [
                 {
-                    "head": head and _said(head),
-                    "rows": [[_said(row[place]) for place in part.places] for row in rows],
+                    "head": head and _write_cell(head),
+                    "rows": [[_write_cell(row[place]) for place in part.places] for row in rows],
                 }
                 for head, rows in groups
             ],
@@ -165,7 +165,7 @@ def _group_rows(table: Table) -> tuple[Table, list[_Group]]:
     return replace(table, columns=columns, rows=tuple(row for _, rows in groups for row in rows)), groups
 
 
-def _said(cell: Cell) -> dict[str, Any]:
+def _write_cell(cell: Cell) -> dict[str, Any]:
     if isinstance(cell, Number):
         return {"text": cell.text}
     return {
@@ -179,7 +179,7 @@ def _said(cell: Cell) -> dict[str, Any]:
 
 def _title(text: Text) -> dict[str, Any]:
     """A heading, and what it is called in the file itself: bookmarks and properties need no glyph, and no break."""
-    return {**_said(text), SPOKEN: _in_one_line(text.text)}
+    return {**_write_cell(text), SPOKEN: _in_one_line(text.text)}
 
 
 def _run(run: Run) -> dict[str, Any]:

@@ -124,28 +124,28 @@ class Path:
 
     def below(self, limit: int) -> int:
         """Each number is equally likely."""
-        return self._chosen([1 / limit] * limit)
+        return self._choose_branch([1 / limit] * limit)
 
     def happens(self, exponent: Fraction) -> bool:
         """True comes last."""
         chance = exp(-exponent)
-        return bool(self._chosen([1 - chance, chance]))
+        return bool(self._choose_branch([1 - chance, chance]))
 
     def picks(self, weights: Sequence[int]) -> int:
         """Each as likely as it weighs."""
         whole = sum(weights)
-        return self._chosen([weight / whole for weight in weights])
+        return self._choose_branch([weight / whole for weight in weights])
 
     def keeps(self, levels: int) -> bool:
         """True comes last."""
         chance = (8 / 3 * exp(-1)) ** levels
-        return bool(self._chosen([1 - chance, chance]))
+        return bool(self._choose_branch([1 - chance, chance]))
 
     def fits(self, size: int, wanted: int) -> bool:
         """As it is."""
         return size == wanted
 
-    def _chosen(self, chances: Sequence[float]) -> int:
+    def _choose_branch(self, chances: Sequence[float]) -> int:
         place = len(self.taken)
         possible = [index for index, chance in enumerate(chances) if chance > 0]
         index = self.script[place] if place < len(self.script) else possible[-1]

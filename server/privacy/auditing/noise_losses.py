@@ -112,16 +112,16 @@ def gaussian_loss(shift: float, delta: float) -> float:
     if shift == 0:
         return 0.0
 
-    def kept(epsilon: float) -> bool:
+    def keeps_promise(epsilon: float) -> bool:
         above = math.exp(log_ndtr(shift / 2 - epsilon / shift))
         return bool(above - math.exp(epsilon + log_ndtr(-shift / 2 - epsilon / shift)) <= delta)
 
     if delta <= 0:
         return math.inf
     low, high = 0.0, 1.0
-    while not kept(high):
+    while not keeps_promise(high):
         low, high = high, 2 * high
     for _ in range(60):
         middle = (low + high) / 2
-        low, high = (low, middle) if kept(middle) else (middle, high)
+        low, high = (low, middle) if keeps_promise(middle) else (middle, high)
     return low

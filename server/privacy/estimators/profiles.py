@@ -112,7 +112,7 @@ def find_limit(
     free = np.ones(top.theta.size, dtype=np.bool_)
     free[place] = False
 
-    def look(at: float, near: Height, beside: Height | None = None) -> _Looked:
+    def measure_at(at: float, near: Height, beside: Height | None = None) -> _Looked:
         start = move_along(near, place, at) if beside is None else join_points(near, beside, place, at)
         found = climb(objective, start, free, least=ENOUGH)
         if is_higher(found, top):
@@ -121,20 +121,22 @@ def find_limit(
 
     inner = _Looked(float(top.theta[place]), 0.0, top)
     if begin is not None:
-        inner = look(*begin)
+        inner = measure_at(*begin)
         if inner.lost >= quantile:
             return inner.at
     first = inner.at
-    outer = look(first + step, inner.height)
+    outer = measure_at(first + step, inner.height)
     while outer.lost < quantile:
         # Of the step: where it was taken to is rounded, and may lie just before the farthest.
         if abs(step) >= FARTHEST:
             return math.copysign(math.inf, step)
         before, inner, step = inner, outer, math.copysign(min(1.6 * abs(step), FARTHEST), step)
-        outer = look(first + step, inner.height, before.height)
+        outer = measure_at(first + step, inner.height, before.height)
     while outer.lost - quantile > _CLOSE and abs(outer.at - inner.at) > 1e-7:
         part = (quantile - inner.lost) / (outer.lost - inner.lost)
-        middle = look(inner.at + (outer.at - inner.at) * min(max(part, 0.1), 0.9), inner.height, outer.height)
+        middle = measure_at(
+            inner.at + (outer.at - inner.at) * min(max(part, 0.1), 0.9), inner.height, outer.height
+        )
         if abs(middle.lost - quantile) <= _CLOSE:
             return middle.at
         inner, outer = (middle, outer) if middle.lost < quantile else (inner, middle)

@@ -38,7 +38,7 @@ class ExactMean:
         """The noisy sum, the noisy count, and what they say of the mean."""
         total = count = 0
         for rows in source.of([one.version for one in self.variable.asked]):
-            chosen = rows.chosen(self.leaves)
+            chosen = rows.select_from(self.leaves)
             steps = rows.codes(self.variable.name)[-1]
             away = 2 * steps[chosen].astype(np.int64) - self._steps
             total += int(away @ rows.counts[chosen])

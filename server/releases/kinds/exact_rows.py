@@ -42,7 +42,7 @@ class NumberColumn:
         """How many rows hold each number of the grid, exactly."""
         found = np.zeros(self.grid.of + 1, dtype=np.int64)
         for rows in source.of(self.versions):
-            chosen = rows.chosen(self.leaves)
+            chosen = rows.select_from(self.leaves)
             steps = rows.codes(self.variable.name)[-1][chosen]
             np.add.at(found, steps, rows.counts[chosen])
         return found

@@ -41,7 +41,7 @@ def parse_conditions(documents: Sequence[Mapping[str, Any]], field: str) -> tupl
             raise refuse(422, f"{field}.where[{number}]", template, limit=", ".join(TESTS))
         for test in asked:
             values = document[test] if test == "in" else [document[test]]
-            found.append(RowCondition(document["column"], test, tuple(map(_written, values)), number))
+            found.append(RowCondition(document["column"], test, tuple(map(_write_value, values)), number))
     return tuple(found)
 
 
@@ -54,6 +54,6 @@ def conditions_json(conditions: Iterable[RowCondition]) -> list[dict[str, Any]]:
     return list(documents.values())
 
 
-def _written(value: object) -> str:
+def _write_value(value: object) -> str:
     """A text as it stands; a number as its shortest decimal."""
     return value.strip() if isinstance(value, str) else format_decimal(Decimal(repr(value)))

@@ -29,8 +29,7 @@ def draw_compared(words: ReportWords, report: Report, compared: Compared | Compa
     shares = [figure for figure in compared.figures if isinstance(figure.first, ShareRow)]
     drawn: Sequence[ComparedFigure] = shares or compared.figures
     first, second = (
-        words.macro("results/_compared.html", "call_group", group)
-        for group in (compared.first, compared.second)
+        words.macro("words/compared.html", "call_group", group) for group in (compared.first, compared.second)
     )
     caption = words.gettext("%(first)s less %(second)s", first=first, second=second)
     rows = [

@@ -18,7 +18,7 @@ from server.reports.survey_comparison import ComparedSurveys
 from server.study.definitions import Question
 
 Comparison = TypeVar("Comparison", Compared, ComparedSurveys)
-_WORDS = "results/_compared.html"
+_WORDS = "words/compared.html"
 """Where the page of results has the same words."""
 
 

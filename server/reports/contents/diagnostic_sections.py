@@ -26,7 +26,7 @@ def diagnostics(words: ReportWords, report: Report) -> Iterator[Block]:
             )
         )
     )
-    yield Paragraph(Text(words.macro("results/_diagnostics.html", "reach_note", report)))
+    yield Paragraph(Text(words.macro("words/diagnostics.html", "reach_note", report)))
     rows = tuple(
         (
             cell_texts.quote_question(report.definition, entry.question),

@@ -27,7 +27,7 @@ def estimates(words: ReportWords, report: Report) -> Iterator[Block]:
     _ = words.gettext
     note = _("Weighted: every row counts as much as its weight.")
     if report.by_row is None:
-        note = words.macro("results/_weighting.html", "weighting_note", report)
+        note = words.macro("words/weighting.html", "weighting_note", report)
     yield Paragraph(Text(note))
     yield _table(words, report, report.questions, "estimates", _("Estimates"))
     if report.weighting in (Weighting.BY_POPULATION, Weighting.BY_ROW):
@@ -74,7 +74,7 @@ def _rows(words: ReportWords, report: Report, entry: QuestionReport) -> Iterator
         arrived = cell_texts.share(words, row.observed if entry.n else None)
         yield (asked, answer, n, arrived, *figures(words, row, displayed=True), remark_on(words, row))
     if entry.mean is not None:
-        label = Text(words.macro("results/_estimates.html", "mean_label", entry.question, entry.mean))
+        label = Text(words.macro("words/estimates.html", "mean_label", entry.question, entry.mean))
         numbers = figures(words, entry.mean, displayed=True)
         yield (asked, label, n, cell_texts.share(words, None), *numbers, remark_on(words, entry.mean))
 
@@ -209,7 +209,7 @@ def _mean(
     words: ReportWords, entry: QuestionReport, mean: ReportMean
 ) -> tuple[PlottedEstimate, Axis, charts.Label]:
     question = entry.question
-    label = words.macro("results/_estimates.html", "mean_label", question, mean)
+    label = words.macro("words/estimates.html", "mean_label", question, mean)
     row = PlottedEstimate(
         label, word_estimate(words, mean), mean.value, mean.interval(anytime=False), question.text
     )

@@ -71,7 +71,7 @@ def say_finding(words: ReportWords, report: Report, entry: QuestionReport) -> st
     if not entry.n:
         return cell_texts.describe_nobody(words, report)
     found = interpret_question(entry, anytime=False)
-    return words.macro("results/_findings.html", "sentence", found, report.definition.language)
+    return words.macro("words/findings.html", "sentence", found, report.definition.language)
 
 
 def list_findings(words: ReportWords, report: Report) -> Section:

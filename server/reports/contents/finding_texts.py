@@ -10,7 +10,7 @@ from server.reports.report_words import ReportWords
 from server.study.answer_texts import answer_text
 from server.study.definitions import Definition, Question
 
-SENTENCES = "results/_findings.html"
+SENTENCES = "words/findings.html"
 """Where the page of results has the same sentences."""
 HALF = 50
 

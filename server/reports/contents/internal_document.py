@@ -147,47 +147,62 @@ def _sections(
     compared: Sequence[Compared],
     surveys: Sequence[ComparedSurveys],
 ) -> Iterator[Section]:
-    _ = words.gettext
-    definition = report.definition
-    yield Section(
-        "questions",
-        Text(_("Questions")),
-        (
-            *(() if _is_short(report) else quote_prose(definition, definition.introduction)),
-            questions(words, definition),
-        ),
-        tuple(texts(words, definition)),
+    yield _describe_questions(words, report)
+    yield _describe_results(words, report)
+    yield from _list_strata(words, report)
+    comparisons = describe_comparisons(words, report, compared), describe_surveys(words, report, surveys)
+    yield from (
+        section for section in (*comparisons, describe_together(words, report)) if section is not None
     )
-    if report.n:
-        yield Section("results", Text(_("Estimates")), tuple(estimates(words, report)))
-    else:
-        yield Section(
-            "results",
-            Text(_("Estimates")),
-            (methods.make_paragraph(cell_texts.describe_nobody(words, report)),),
-        )
-    arrived = (*stratum_sections.days(words, report), *stratum_sections.describe_tree(words, report))
-    if arrived:
-        yield Section("arrived", Text(_("Responses by day and stratum")), arrived)
-    inside = tuple(stratum_sections.by_stratum(words, report))
-    if inside or (report.strata_cut and report.n):
-        said = [stratum_sections.introduce_tables(words)] if inside else []
-        said += [stratum_sections.left_to_a_file(words)] if report.strata_cut else []
-        yield Section("by-stratum", Text(_("By stratum")), tuple(said), inside)
-    for comparisons in (
-        describe_comparisons(words, report, compared),
-        describe_surveys(words, report, surveys),
-    ):
-        if comparisons is not None:
-            yield comparisons
-    together = describe_together(words, report)
-    if together is not None:
-        yield together
     if explained is not None:
         yield build_explanation(words, report, explained)
-    yield Section(
+    yield _describe_collecting(words, report)
+    yield from describe_study(words, report.study)
+    yield _describe_method(words, report)
+    if report.n:
+        checks = (*diagnostics(words, report), *describe_modes(words, report))
+        yield Section("checks", Text(words.gettext("Diagnostics")), checks)
+    yield _describe_releases(words, report, book)
+    yield Section("limits", Text(words.gettext("Limits")), tuple(methods.limits(words)))
+    if report.n:
+        sentences = tuple(article.internal(words, report, book))
+        yield Section("article", Text(words.gettext("For an article")), sentences)
+    yield list_references(words, list_report_references(report, book))
+    yield _describe_source(words, report)
+    yield Section("exact-designs", Text(words.gettext("Codebook")), (methods.codebook(words, report.asked),))
+
+
+def _describe_questions(words: ReportWords, report: Report) -> Section:
+    definition = report.definition
+    introduction = () if _is_short(report) else quote_prose(definition, definition.introduction)
+    asked = (*introduction, questions(words, definition))
+    return Section("questions", Text(words.gettext("Questions")), asked, tuple(texts(words, definition)))
+
+
+def _describe_results(words: ReportWords, report: Report) -> Section:
+    if report.n:
+        found = tuple(estimates(words, report))
+    else:
+        found = (methods.make_paragraph(cell_texts.describe_nobody(words, report)),)
+    return Section("results", Text(words.gettext("Estimates")), found)
+
+
+def _list_strata(words: ReportWords, report: Report) -> Iterator[Section]:
+    """How many came from where, and what was found there; nothing where nobody did."""
+    arrived = (*stratum_sections.days(words, report), *stratum_sections.describe_tree(words, report))
+    if arrived:
+        yield Section("arrived", Text(words.gettext("Responses by day and stratum")), arrived)
+    inside = tuple(stratum_sections.by_stratum(words, report))
+    if inside or (report.strata_cut and report.n):
+        notes = [stratum_sections.introduce_tables(words)] if inside else []
+        notes += [stratum_sections.left_to_a_file(words)] if report.strata_cut else []
+        yield Section("by-stratum", Text(words.gettext("By stratum")), tuple(notes), inside)
+
+
+def _describe_collecting(words: ReportWords, report: Report) -> Section:
+    return Section(
         "collected",
-        Text(_("How the answers were collected")),
+        Text(words.gettext("How the answers were collected")),
         (
             *methods.describe_coins(words, report.asked),
             *describe_admission(words, report.admissions, report.answered),
@@ -196,34 +211,36 @@ def _sections(
             *describe_retention(words, report.kept),
         ),
     )
-    yield from describe_study(words, report.study)
-    yield Section(
+
+
+def _describe_method(words: ReportWords, report: Report) -> Section:
+    return Section(
         "method",
-        Text(_("Method")),
+        Text(words.gettext("Method")),
         (
             describe_repetition(words),
             *methods.estimators(words, report),
             *describe_precision(words, report),
         ),
     )
-    if report.n:
-        yield Section(
-            "checks", Text(_("Diagnostics")), (*diagnostics(words, report), *describe_modes(words, report))
-        )
+
+
+def _describe_releases(words: ReportWords, report: Report, book: Ledger) -> Section:
     asked = QuestionsByVersion({wave.number: wave.definition for wave in report.waves})
-    yield Section(
+    return Section(
         "releases",
-        Text(_("Central releases: spent and left")),
+        Text(words.gettext("Central releases: spent and left")),
         (
             *describe_ledger(words, book, names=True),
             *([release_sections.explain_errors(words)] if book.released else []),
         ),
         tuple(release_sections.sections(words, book.released, asked)),
     )
-    yield Section("limits", Text(_("Limits")), tuple(methods.limits(words)))
-    if report.n:
-        yield Section("article", Text(_("For an article")), tuple(article.internal(words, report, book)))
-    yield list_references(words, list_report_references(report, book))
+
+
+def _describe_source(words: ReportWords, report: Report) -> Section:
+    """What a reader names this report by."""
+    _ = words.gettext
     cite = _(
         "Survey report, version %(number)d (%(hash)s), %(day)s. Made with %(software)s.",
         number=report.version_number,
@@ -231,18 +248,10 @@ def _sections(
         day=words.day(report.made_on),
         software=report.software,
     )
-    yield Section(
-        "source",
-        Text(_("Source")),
-        (
-            Facts(
-                (
-                    (_("Survey"), Text(report.slug, code=True)),
-                    (_("SHA-256 of the published definition"), Text(report.version, code=True)),
-                    (_("Software"), Text(report.software)),
-                    (_("Cite as"), cite_report(words, report.study, definition.title, cite)),
-                )
-            ),
-        ),
+    facts = (
+        (_("Survey"), Text(report.slug, code=True)),
+        (_("SHA-256 of the published definition"), Text(report.version, code=True)),
+        (_("Software"), Text(report.software)),
+        (_("Cite as"), cite_report(words, report.study, report.definition.title, cite)),
     )
-    yield Section("exact-designs", Text(_("Codebook")), (methods.codebook(words, report.asked),))
+    return Section("source", Text(_("Source")), (Facts(facts),))

@@ -10,7 +10,7 @@ from server.releases.values import Covers, Ledger, Released
 from server.reports.contents import cell_texts
 from server.reports.report_words import ReportWords
 
-WORDS = "releases/_words.html"
+WORDS = "words/releases.html"
 """Where the pages of releases have their words for what was released."""
 NEIGHBOURS = {
     "unbounded": N_("one response added or removed"),

@@ -63,7 +63,7 @@ def _numbers(asked: VersionDesigns, versions: Sequence[int]) -> tuple[Text, ...]
 
 def _name_design(words: ReportWords, question: Question) -> str:
     """What the design is called, as in the editor, and the harmless question that it draws on."""
-    names, mechanism = "manage/_editor_texts.html", mechanism_of(question)
+    names, mechanism = "words/designs.html", mechanism_of(question)
     called = words.macro(names, "design_name", question.kind, mechanism)
     innocuous = dict(question.choice.parameters).get("innocuous")
     if innocuous is None:

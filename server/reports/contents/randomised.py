@@ -73,7 +73,7 @@ def _design(words: ReportWords, question: Question) -> str:
     else:
         named = (pair for pair in question.choice.parameters if pair[0] not in ("epsilon", "innocuous"))
         parts += [
-            f"{words.macro('manage/_editor_texts.html', 'parameter_name', mechanism, name)}: {words.number(value)}"
+            f"{words.macro('words/designs.html', 'parameter_name', mechanism, name)}: {words.number(value)}"
             for name, value in named
         ]
     parts.append(f"ε = {words.epsilon(question.epsilon)}")

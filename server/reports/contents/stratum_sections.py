@@ -164,7 +164,7 @@ def label(words: ReportWords, report: Report, entry: QuestionReport, figure: Sha
     """What a figure is of: an answer, or the mean."""
     if isinstance(figure, ShareRow):
         return cell_texts.answer(report.definition, entry.question, figure.index)
-    return Text(words.macro("results/_estimates.html", "mean_label", entry.question, figure))
+    return Text(words.macro("words/estimates.html", "mean_label", entry.question, figure))
 
 
 def draw_strata(

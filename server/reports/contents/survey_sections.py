@@ -18,7 +18,7 @@ from server.reports.report_words import ReportWords
 from server.reports.survey_comparison import ComparedSurveys
 from server.reports.survey_trends import SurveyTrend
 
-_WORDS = "results/_surveys.html"
+_WORDS = "words/surveys.html"
 """Where the page of results has the same words."""
 
 
@@ -84,7 +84,7 @@ def _list_estimates(
     words: ReportWords, report: Report, compared: ComparedSurveys
 ) -> Iterator[tuple[Cell, ...]]:
     for survey, figures in compared.listed:
-        called = Text(words.macro("results/_compared.html", "call_survey", survey))
+        called = Text(words.macro("words/compared.html", "call_survey", survey))
         for figure in figures:
             numbers = (figure.value, *figure.interval(compared.anytime))
             yield (

@@ -27,8 +27,8 @@ def texts(words: ReportWords, definition: Definition) -> Iterator[Section]:
         agreed.append(Paragraph(Text(age)))
     if agreed:
         yield Section("consent", Text(words.gettext("Consent and age")), tuple(agreed))
-    for number, (place, entry) in enumerate(_told(definition), start=1):
-        blocks = (*_written(definition, entry), *_facts(words, definition, entry, place))
+    for number, (place, entry) in enumerate(_list_passages(definition), start=1):
+        blocks = (*_quote_entry(definition, entry), *_facts(words, definition, entry, place))
         yield Section(f"text-{number}", _title(words, definition, entry), blocks)
 
 
@@ -46,7 +46,7 @@ def asked_of(words: ReportWords, definition: Definition, entry: Entry) -> Text:
     return cell_texts.quote_text(definition, f"{earlier.text}: {given}")
 
 
-def _told(definition: Definition) -> Iterator[tuple[int, Entry]]:
+def _list_passages(definition: Definition) -> Iterator[tuple[int, Entry]]:
     """What is no question and says something, with its place."""
     for place, entry in enumerate(definition.entries):
         if not isinstance(entry, Question) and not (isinstance(entry, SurveySection) and not entry.body):
@@ -61,7 +61,7 @@ def _title(words: ReportWords, definition: Definition, entry: Entry) -> Text:
     return Text(words.gettext("Text to read"))
 
 
-def _written(definition: Definition, entry: Entry) -> Iterator[Block]:
+def _quote_entry(definition: Definition, entry: Entry) -> Iterator[Block]:
     if isinstance(entry, SurveySection):
         yield from quote_prose(definition, entry.body or "")
     else:

@@ -14,7 +14,7 @@ from server.reports.report_words import ReportWords
 from server.reports.three_together import ThreeTogether
 from server.reports.weighting_notes import UNWEIGHTED, WITHIN_STRATA, list_weighting
 
-_WORDS = "results/_crossed_words.html"
+_WORDS = "words/crossed.html"
 """Where the page of results has the same words."""
 
 

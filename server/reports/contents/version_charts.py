@@ -42,7 +42,7 @@ def draw_line(
 
 def describe_course(words: ReportWords, course: VersionCourse, language: str) -> str:
     """What each version leaves possible, and how far the last is from the first."""
-    return words.macro("results/_versions.html", "versions_sentence", course, language)
+    return words.macro("words/versions.html", "versions_sentence", course, language)
 
 
 def _word(words: ReportWords, course: VersionCourse, point: VersionPoint) -> str:

@@ -11,7 +11,6 @@ from server.reports.elsewhere.sample_margins import StatedMargin, read_margins
 from server.reports.elsewhere.study_columns import check_unique
 from server.study.strata import Node
 
-MAKERS = ("jackknife", "bootstrap")
 USUAL_COUNT, USUAL_SEED = 500, 1
 """Of a bootstrap."""
 _MEMBERS = ("weights", "margins", "clusters", "strata", "population", "replicates", "tables", "together")

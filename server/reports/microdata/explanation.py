@@ -121,11 +121,11 @@ _SIMULATED = N_("These respondents are simulated.")
 
 def readme(report: Report, names: Collection[str]) -> str:
     """The text of README.txt, on the files of these names: once in each language of the interface."""
-    parts = [_written(report, names, load_catalogue(code)) for code in LANGUAGES]
+    parts = [_write_readme(report, names, load_catalogue(code)) for code in LANGUAGES]
     return f"{'-' * 80}\n\n".join(parts)
 
 
-def _written(report: Report, names: Collection[str], translations: NullTranslations) -> str:
+def _write_readme(report: Report, names: Collection[str], translations: NullTranslations) -> str:
     say = translations.gettext
     about = f"{report.definition.title}\n{report.slug} · {report.made_on.isoformat()} · {report.software}"
     paragraphs = [about]

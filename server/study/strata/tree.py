@@ -133,7 +133,7 @@ def check_populations(nodes: Iterable[Node]) -> None:
         own = node.stratum.population
         if own is None or node.leaf:
             continue
-        known = sum(map(_known, node.children))
+        known = sum(map(_count_people, node.children))
         if all(child.population is not None for child in node.children) and known != own:
             template = N_("its population must be the sum of its parts, %(limit)s; it is %(value)s")
         elif known > own:
@@ -171,11 +171,11 @@ def check_large_enough(nodes: Iterable[Node], minimum: int) -> None:
         raise InputError(422, problems)
 
 
-def _known(node: Node) -> int:
+def _count_people(node: Node) -> int:
     """How many people are known to be in a stratum."""
     if node.stratum.population is not None:
         return node.stratum.population
-    return sum(map(_known, node.children))
+    return sum(map(_count_people, node.children))
 
 
 def same_name(name: str) -> str:

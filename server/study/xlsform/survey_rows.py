@@ -104,7 +104,7 @@ class Reader:
             self._heading(line)
             return
         if kind.kind == "note":
-            self._shown(line, "text", schema_limit("$defs", "text", "properties", "text", "maxLength"))
+            self._read_shown(line, "text", schema_limit("$defs", "text", "properties", "text", "maxLength"))
             return
         if kind.kind in ("select_one", "select_multiple"):
             self._selection(line, kind)
@@ -163,7 +163,7 @@ class Reader:
         other: str | None,
         used: frozenset[str],
     ) -> None:
-        entry = self._shown(line, "", schema_limit("$defs", "yes_no", "properties", "text", "maxLength"))
+        entry = self._read_shown(line, "", schema_limit("$defs", "yes_no", "properties", "text", "maxLength"))
         if entry is None:
             return
         entry.update(asked)
@@ -182,7 +182,7 @@ class Reader:
             # Of two questions with one name, nobody can say which is meant.
             self._sources[original] = None if original in self._sources else RoutedQuestion(entry, names)
 
-    def _shown(self, line: SheetRow, kind: str, longest: int) -> dict[str, Any] | None:
+    def _read_shown(self, line: SheetRow, kind: str, longest: int) -> dict[str, Any] | None:
         """An entry with a name, a text and a condition; None if there is no room for it."""
         assert line.label is not None  # lines without one are noted before
         text = line.label.text
@@ -243,9 +243,9 @@ class Reader:
         kept = {name: cell for name, cell in line.cells.items() if not group or name != "relevant"}
         plain = SheetRow(line.number, kept, line.label)
         if len(section) > longest:  # a long one is a text rather than a heading
-            self._shown(plain, "text", schema_limit("$defs", "text", "properties", "text", "maxLength"))
+            self._read_shown(plain, "text", schema_limit("$defs", "text", "properties", "text", "maxLength"))
             return
-        entry = self._shown(
+        entry = self._read_shown(
             plain, "section", schema_limit("$defs", "text", "properties", "text", "maxLength")
         )
         if entry is not None:

@@ -190,7 +190,7 @@ def _pack(status: int, headers: Sequence[tuple[str, str]], body: bytes) -> _Pack
 
 def _choose_reading(query: bytes, headers: Mapping[bytes, bytes]) -> str:
     cookie = _LANGUAGE.search(headers.get(b"cookie", b""))
-    return _chosen(
+    return _match_languages(
         query[:LONGEST],
         headers.get(b"accept-language", b"")[:LONGEST],
         b"" if cookie is None else cookie[1],
@@ -198,7 +198,7 @@ def _choose_reading(query: bytes, headers: Mapping[bytes, bytes]) -> str:
 
 
 @lru_cache(maxsize=1_000)
-def _chosen(query: bytes, accepted: bytes, cookie: bytes) -> str:
+def _match_languages(query: bytes, accepted: bytes, cookie: bytes) -> str:
     headers = [(b"accept-language", accepted), (b"cookie", cookie)]
     scope = {
         "method": "GET",

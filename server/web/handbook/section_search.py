@@ -65,7 +65,7 @@ def search_sections(words: list[str], language: str) -> Hits:
         (" AND ", stems, 1),
         (" OR ", stems, 1),
     ):
-        found = _look(joined.join(map(_widen, asked)), language, every=joined == " AND ")
+        found = _query_index(joined.join(map(_widen, asked)), language, every=joined == " AND ")
         if found.count >= enough:
             break
     return found
@@ -96,7 +96,7 @@ def _list_known() -> tuple[str, ...]:
     return tuple(sorted({word for text in texts for word in list_words(_fold(text))}))
 
 
-def _look(expression: str, language: str, *, every: bool) -> Hits:
+def _query_index(expression: str, language: str, *, every: bool) -> Hits:
     index = _fill_index()
     with _LOOKING:
         ((count,),) = index.execute("SELECT count(*) FROM sections WHERE sections MATCH ?", [expression])

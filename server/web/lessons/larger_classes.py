@@ -39,10 +39,10 @@ def play_class(red: int) -> list[BoardLook]:
     # In the order of coins of their own the cards are shuffled.
     truths = dealt[np.argsort(draw_coins(len(dealt)), kind="stable")]
     reports = COIN.report(truths, draw_coins(len(truths)))
-    return [_look(int(reports[:size].sum()), size) for size in SIZES]
+    return [_estimate_board(int(reports[:size].sum()), size) for size in SIZES]
 
 
-def _look(reported: int, answers: int) -> BoardLook:
+def _estimate_board(reported: int, answers: int) -> BoardLook:
     estimate = estimate_shares([answers - reported, reported], COIN)
     low, high = estimate.intervals[1].tolist()
     return BoardLook(answers, reported, float(estimate.shares[1]), (low, high))

@@ -90,44 +90,37 @@ class ShellDrawer:
         self, slug: str, language: str, survey: PublishedSurvey, *, forgets: bool
     ) -> Iterable[Shell]:
         """Every page that a link of this published survey may have while it takes responses."""
-        key = ("open", slug, language, survey.version, str(forgets))
-        if key not in self._begun:
-            drawn = mark_populations(draw_open_pages(slug, survey, language, forgets), language)
-            self._begun[key] = _BegunShells(drawn, lambda: self._asking(slug, language))
-        return self._begun[key]
+        shells = mark_populations(draw_open_pages(slug, survey, language, forgets), language)
+        return self._keep(("open", slug, language, survey.version, str(forgets)), shells, slug, language)
 
     def draw_shut(self, slug: str, language: str, *, forgets: bool) -> Iterable[Shell]:
         """Every page that a link may have which takes none; of which survey it is, nobody is told."""
         # They are many, and differ from one link to the next in nothing but its name.
-        key = ("shut", language, str(forgets))
-        if key not in self._begun:
-            drawn = mark_populations(draw_shut_pages(_ANY, language, forgets), language)
-            self._begun[key] = _BegunShells(drawn, lambda: self._asking(_ANY, language))
-        return (Shell(shell.state, shell.text.replace(_ANY, slug)) for shell in self._begun[key])
+        shells = mark_populations(draw_shut_pages(_ANY, language, forgets), language)
+        kept = self._keep(("shut", language, str(forgets)), shells, _ANY, language)
+        return (Shell(shell.state, shell.text.replace(_ANY, slug)) for shell in kept)
 
     def draw_how(self, slug: str, language: str, survey: PublishedSurvey) -> Iterable[Shell]:
         """The page that explains, of a link of this published survey while it takes responses."""
-        key = ("how", slug, language, survey.version)
-        if key not in self._begun:
-            self._begun[key] = _BegunShells(
-                draw_how_pages(slug, survey), lambda: self._asking(slug, language, "/how")
-            )
-        return self._begun[key]
+        shells = draw_how_pages(slug, survey)
+        return self._keep(("how", slug, language, survey.version), shells, slug, language, "/how")
 
     def draw_screens(self, slug: str, language: str, survey: PublishedSurvey) -> Iterable[Shell]:
         """What the page of a link loads once its first screen is there, while it takes responses."""
-        key = ("screens", slug, language, survey.version)
-        if key not in self._begun:
-            drawn = mark_populations(draw_screen_pages(slug, survey, language), language)
-            self._begun[key] = _BegunShells(drawn, lambda: self._asking(slug, language, "/screens"))
-        return self._begun[key]
+        shells = mark_populations(draw_screen_pages(slug, survey, language), language)
+        return self._keep(("screens", slug, language, survey.version), shells, slug, language, "/screens")
 
     def draw_tablet(self, slug: str, language: str, survey: PublishedSurvey) -> Iterable[Shell]:
         """The page for a tablet, of a link of this published survey while it takes responses."""
-        key = ("tablet", slug, language, survey.version)
+        shells = mark_populations(draw_tablet_pages(slug, survey, language), language)
+        return self._keep(("tablet", slug, language, survey.version), shells, slug, language, "/tablet")
+
+    def _keep(
+        self, key: tuple[str, ...], shells: Iterator[Shell], slug: str, language: str, page: str = ""
+    ) -> _BegunShells:
+        """These shells of a page of a link, or those of the same key that were begun before."""
         if key not in self._begun:
-            drawn = mark_populations(draw_tablet_pages(slug, survey, language), language)
-            self._begun[key] = _BegunShells(drawn, lambda: self._asking(slug, language, "/tablet"))
+            self._begun[key] = _BegunShells(shells, lambda: self._asking(slug, language, page))
         return self._begun[key]
 
     def draw_receipt(self, slug: str, language: str) -> tuple[Shell, ...]:

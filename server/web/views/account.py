@@ -35,7 +35,7 @@ def sign_in_with_password() -> ResponseReturnValue:
                 "sign_in",
                 N_("failed too often from your network; wait 10 minutes, or use a one-time link"),
             )
-        researcher = _who(login, request.form.get("password", ""), request.form.get("code", ""))
+        researcher = _find_who_signs_in(login, request.form.get("password", ""), request.form.get("code", ""))
     except InputError as error:
         session().rollback()
         problems = [describe(problem) for problem in error.problems]
@@ -80,7 +80,7 @@ def sign_out() -> ResponseReturnValue:
     return response
 
 
-def _who(login: str, password: str, code: str) -> Researcher | None:
+def _find_who_signs_in(login: str, password: str, code: str) -> Researcher | None:
     """Whom name, password and code sign in."""
     found = people.with_login(session(), login)
     number, kept = (None, None) if found is None else (found.id, found.password_hash)

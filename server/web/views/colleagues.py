@@ -41,7 +41,7 @@ def invite() -> ResponseReturnValue:
 def withdraw() -> ResponseReturnValue:
     """Take an invitation back."""
     name = people.withdraw_invitation(session(), None, request.form.get("invitation", ""))
-    return _done(Action.INVITATION_WITHDRAWN, name)
+    return _record_and_return(Action.INVITATION_WITHDRAWN, name)
 
 
 @blueprint.post("/disable")
@@ -52,7 +52,7 @@ def disable() -> ResponseReturnValue:
     if person is researcher():
         raise refuse(409, "person", N_("must be somebody else; nobody shuts themselves out"))
     people.disable(session(), person)
-    return _done(Action.COLLEAGUE_DISABLED, people.get_name(person))
+    return _record_and_return(Action.COLLEAGUE_DISABLED, people.get_name(person))
 
 
 @blueprint.post("/enable")
@@ -61,7 +61,7 @@ def enable() -> ResponseReturnValue:
     """Let somebody in again."""
     person = _person()
     people.enable(person)
-    return _done(Action.COLLEAGUE_ENABLED, people.get_name(person))
+    return _record_and_return(Action.COLLEAGUE_ENABLED, people.get_name(person))
 
 
 @blueprint.post("/administrator")
@@ -70,7 +70,7 @@ def make_administrator() -> ResponseReturnValue:
     """Make somebody an administrator."""
     person = _person()
     people.allow(session(), person, administrator=True)
-    return _done(Action.ADMINISTRATOR_MADE, people.get_name(person))
+    return _record_and_return(Action.ADMINISTRATOR_MADE, people.get_name(person))
 
 
 @blueprint.post("/no-administrator")
@@ -79,7 +79,7 @@ def unmake_administrator() -> ResponseReturnValue:
     """Make somebody an administrator no more."""
     person = _person()
     people.allow(session(), person, administrator=False)
-    _done(Action.ADMINISTRATOR_UNMADE, people.get_name(person))
+    _record_and_return(Action.ADMINISTRATOR_UNMADE, people.get_name(person))
     return redirect(url_for(".page" if person is not researcher() else "settings.page"), 303)
 
 
@@ -101,7 +101,7 @@ def _person() -> Researcher:
     return people.get_researcher(session(), request.form.get("person", ""))
 
 
-def _done(action: Action, name: str) -> ResponseReturnValue:
+def _record_and_return(action: Action, name: str) -> ResponseReturnValue:
     record(action, name=name)
     session().commit()
     return redirect(url_for(".page", said="saved"), 303)

@@ -57,7 +57,7 @@ def create() -> ResponseReturnValue:
     survey = surveys.create(session(), researcher(), before)
     surveys.save_draft(session(), survey, document)
     record(Action.SURVEY_CREATED, survey)
-    return _done(survey, document, survey.draft_number)
+    return _carry_out(survey, document, survey.draft_number)
 
 
 @blueprint.get("/surveys/<slug>/edit")
@@ -87,7 +87,7 @@ def save(survey: Survey) -> ResponseReturnValue:
         document = document or _read_document(surveys.draft_document(survey), rename=False)
         session().rollback()
         return render_editor(survey, document, base=made_from, overtaken=True), 409
-    return _done(survey, document, number)
+    return _carry_out(survey, document, number)
 
 
 def _empty() -> dict[str, Any]:
@@ -114,7 +114,7 @@ def _read_document(before: Mapping[str, Any], *, rename: bool) -> dict[str, Any]
     )
 
 
-def _done(survey: Survey, document: dict[str, Any], number: int) -> ResponseReturnValue:
+def _carry_out(survey: Survey, document: dict[str, Any], number: int) -> ResponseReturnValue:
     """Carry out the button on what is kept now, and show where it leads; state `number` was kept before."""
     action = request.form.get("action", "save")
     where: dict[str, Any] = {}

@@ -68,7 +68,9 @@ def export(survey: Survey) -> ResponseReturnValue:
     try:
         right = _right(survey)
     except InputError as error:
-        return _page(survey, problems=[_told(problem) for problem in error.problems]), error.status
+        return _page(
+            survey, problems=[_describe_problem(problem) for problem in error.problems]
+        ), error.status
     token = None if right is None else right.token
     name = name_of_survey_file(survey, gettext("archive"), "zip")
     record(Action.EXPORTED, survey)
@@ -125,7 +127,7 @@ def delete(survey: Survey) -> ResponseReturnValue:
     return redirect(url_for("manage.surveys_page", said="deleted"), 303)
 
 
-def _told(problem: Problem) -> tuple[str, str]:
+def _describe_problem(problem: Problem) -> tuple[str, str]:
     """As everywhere, but for the names of the page's own fields: elsewhere ε is what one release may lose."""
     name, message = describe(problem)
     own = {"epsilon": gettext("The part, ε"), "delta": gettext("Its δ")}

@@ -192,7 +192,7 @@ def _edit(
         invited=invited,
         closing={node.stratum.id: _count_open(node, invited) for node in everything},
         write_access=strata.write_access,
-        unseen=_unseen(survey, nodes),
+        unseen=_find_unseen(survey, nodes),
         planned=None,
         most=strata.MOST_STRATA,
         deepest=strata.DEEPEST,
@@ -210,7 +210,7 @@ def _count_open(node: Node, invited: Collection[int | None]) -> int:
     return sum(leaf.stratum.id not in invited for leaf in strata.list_leaves([node]))
 
 
-def _unseen(survey: Survey, nodes: Collection[Node]) -> Unseen | None:
+def _find_unseen(survey: Survey, nodes: Collection[Node]) -> Unseen | None:
     """What is not shown while the survey is open, if it still may be."""
     if survey.state == State.CLOSED:
         return None

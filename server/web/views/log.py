@@ -40,14 +40,16 @@ def _page(survey: Survey | None) -> str:
     return render_template(
         "manage/log.html",
         survey=survey,
-        entries=[(entry, _who(entry), _what(entry), _program(entry)) for entry in found[:_SHOWN]],
+        entries=[
+            (entry, _name_author(entry), _describe_change(entry), _program(entry)) for entry in found[:_SHOWN]
+        ],
         older=found[_SHOWN - 1].id if len(found) > _SHOWN else None,
         by_server=change_log.BY_SERVER,
         zone="UTC" if survey is None else survey.time_zone,
     )
 
 
-def _who(entry: AuditEntry) -> str:
+def _name_author(entry: AuditEntry) -> str:
     """Name or login; empty for the first researcher before they chose any, the command line and the server."""
     return "" if entry.researcher is None else people.get_name(entry.researcher)
 
@@ -57,7 +59,7 @@ def _program(entry: AuditEntry) -> str:
     return str(change_log.details_of(entry).get("program", ""))
 
 
-def _what(entry: AuditEntry) -> str:
+def _describe_change(entry: AuditEntry) -> str:
     details = {name: _say(name, value) for name, value in change_log.details_of(entry).items()}
     return gettext(change_log.SENTENCES[change_log.Action(entry.action)], **details)
 

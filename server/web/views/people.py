@@ -43,7 +43,7 @@ def invite(survey: Survey) -> ResponseReturnValue:
 def withdraw(survey: Survey) -> ResponseReturnValue:
     """Take an invitation back."""
     name = people.withdraw_invitation(session(), survey, request.form.get("invitation", ""))
-    return _done(survey, Action.INVITATION_WITHDRAWN, name=name)
+    return _record_and_return(survey, Action.INVITATION_WITHDRAWN, name=name)
 
 
 @blueprint.post("/role")
@@ -52,7 +52,7 @@ def change_role(survey: Survey) -> ResponseReturnValue:
     """Give a member another role."""
     person, role = _person(), request.form.get("role", "")
     people.change_role(session(), survey, person, role)
-    return _done(survey, Action.ROLE_CHANGED, name=people.get_name(person), role=role)
+    return _record_and_return(survey, Action.ROLE_CHANGED, name=people.get_name(person), role=role)
 
 
 @blueprint.post("/remove")
@@ -61,7 +61,7 @@ def remove(survey: Survey) -> ResponseReturnValue:
     """Take a member's role away."""
     person = _person()
     people.remove_member(session(), survey, person)
-    return _done(survey, Action.MEMBER_REMOVED, name=people.get_name(person))
+    return _record_and_return(survey, Action.MEMBER_REMOVED, name=people.get_name(person))
 
 
 @blueprint.post("/hand-over")
@@ -79,7 +79,7 @@ def _person() -> Researcher:
     return people.get_researcher(session(), request.form.get("person", ""))
 
 
-def _done(survey: Survey, action: Action, **details: object) -> ResponseReturnValue:
+def _record_and_return(survey: Survey, action: Action, **details: object) -> ResponseReturnValue:
     record(action, survey, **details)
     session().commit()
     return redirect(url_for(".page", slug=survey.slug, said="saved"), 303)

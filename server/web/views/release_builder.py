@@ -98,7 +98,7 @@ def make(survey: Survey) -> ResponseReturnValue:
             raise refuse(422, "sure", N_("must be ticked"))
         basis = basis or load_basis(session(), survey)  # which says what there is not
         require_cells(basis, plan, request.form.get("cells"))
-        plan = renew_plan(basis, plan, _seen(typed, plan))
+        plan = renew_plan(basis, plan, _list_seen(typed, plan))
         made = releases.make(session(), survey, plan, researcher(), basis)
     except InputError as error:
         if basis is None:
@@ -107,7 +107,7 @@ def make(survey: Survey) -> ResponseReturnValue:
             answer = _page(survey, basis, typed, _quote_if_possible(basis, typed), error.problems)
         session().rollback()
         return answer, error.status
-    return _paid(survey, basis.ledger, made)
+    return _record_and_show(survey, basis.ledger, made)
 
 
 @blueprint.post("/exact")
@@ -125,10 +125,10 @@ def exact(survey: Survey) -> ResponseReturnValue:
         template = N_("must be %(low)s by now; it is %(value)s")
         raise refuse(409, "epsilon", template, low=format_decimal(price.epsilon), value=format_decimal(shown))
     made = releases.make(session(), survey, ReleasePlan((Item(ItemKind.SHUFFLED),)), researcher(), basis)
-    return _paid(survey, basis.ledger, made)
+    return _record_and_show(survey, basis.ledger, made)
 
 
-def _paid(survey: Survey, before: Ledger, made: Sequence[Released]) -> ResponseReturnValue:
+def _record_and_show(survey: Survey, before: Ledger, made: Sequence[Released]) -> ResponseReturnValue:
     """Log what is new, keep it, and show it."""
     new = record_release(survey, before, made)
     session().commit()
@@ -157,7 +157,7 @@ def _read_upload() -> Typed | None:
     return typed_plan(parse_plan(parse_json(file.read(PLAN_LIMIT + 1), PLAN_LIMIT)))
 
 
-def _seen(typed: Typed, plan: ReleasePlan) -> list[int | None]:
+def _list_seen(typed: Typed, plan: ReleasePlan) -> list[int | None]:
     """For each item, the entry of the ledger that it shall be newer than."""
     numbers = [typed.anew(key_of(item)) for item in plan.items]
     return [int(text) if text.isascii() and text.isdigit() and len(text) < 10 else None for text in numbers]
@@ -166,7 +166,7 @@ def _seen(typed: Typed, plan: ReleasePlan) -> list[int | None]:
 def _quote(basis: Basis, typed: Typed) -> Price:
     """What is typed costs this much."""
     plan = parse_plan(typed.document())
-    return price(basis, renew_plan(basis, plan, _seen(typed, plan)))
+    return price(basis, renew_plan(basis, plan, _list_seen(typed, plan)))
 
 
 def _quote_if_possible(basis: Basis, typed: Typed) -> Price | None:

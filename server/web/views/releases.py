@@ -106,7 +106,7 @@ def declare(survey: Survey) -> ResponseReturnValue:
 def one(survey: Survey, number: str) -> ResponseReturnValue:
     """One release with all its numbers."""
     ledger = releases.read_ledger(session(), survey)
-    found = [made for made in _made(ledger) if str(made.number) == number]
+    found = [made for made in _group_by_release(ledger) if str(made.number) == number]
     if not found:
         raise refuse(
             404, "release", N_("is not one of this survey; it is %(value)s"), value=shorten_value(number)
@@ -164,7 +164,7 @@ def _page(
         "releases/ledger.html",
         survey=survey,
         ledger=ledger,
-        made=_made(ledger)[::-1],
+        made=_group_by_release(ledger)[::-1],
         asked=questions_of(survey),
         language=surveys.draft_document(survey)["language"],
         belief=_belief,
@@ -174,13 +174,13 @@ def _page(
         unstated=study_sheets.read_study_sheet(session(), survey).sheet.is_empty,
         public=None if public is None else public_address(url_for("public.page", slug=public.slug)),
         typed=typed or {},
-        problems=[_told(problem) for problem in problems],
+        problems=[_describe_problem(problem) for problem in problems],
         bad={problem.field for problem in problems},
         said=said,
     )
 
 
-def _made(ledger: Ledger) -> list[Made]:
+def _group_by_release(ledger: Ledger) -> list[Made]:
     """What was released, by release, oldest first."""
     return [
         Made(number, tuple(entries))
@@ -209,7 +209,7 @@ def _rename_fields(error: InputError) -> InputError:
     return InputError(error.status, found)
 
 
-def _told(problem: Problem) -> tuple[str, str]:
+def _describe_problem(problem: Problem) -> tuple[str, str]:
     """As everywhere, but for the name of the page's own field: elsewhere ε is what one release may lose."""
     name, message = describe(problem)
     return (gettext("Budget ε for all releases together") if problem.field == "epsilon" else name), message

@@ -80,7 +80,7 @@ def run(survey: Survey) -> ResponseReturnValue:
 
 @blueprint.get("/look")
 @on_survey(Role.EDITOR)
-def look(survey: Survey) -> ResponseReturnValue:
+def preview(survey: Survey) -> ResponseReturnValue:
     """What results will look like with the planned people and the usual assumptions, beside the editor."""
     try:
         definition = surveys.draft(survey)

@@ -148,12 +148,12 @@ class Poster:
             raise
         try:
             self._keep(wrapped)
-            wrapped.settimeout(self._left())
+            wrapped.settimeout(self._count_seconds_left())
             wrapped.do_handshake()
             connection.sock = wrapped
             connection.request("POST", receiver.path, body, dict(headers))
             status = connection.getresponse().status
-            self._left()  # `http.client` takes headers that were cut off for whole ones
+            self._count_seconds_left()  # `http.client` takes headers that were cut off for whole ones
             return status
         finally:
             connection.close()
@@ -165,7 +165,7 @@ class Poster:
             try:
                 self._keep(opened)
                 # So that one address that does not answer leaves time for the others.
-                opened.settimeout(self._left() / (1 + len(addresses) - place))
+                opened.settimeout(self._count_seconds_left() / (1 + len(addresses) - place))
                 opened.connect(address)
             except OSError:
                 opened.close()
@@ -182,7 +182,7 @@ class Poster:
         if self._cancelled:
             raise ConnectionAbortedError
 
-    def _left(self) -> float:
+    def _count_seconds_left(self) -> float:
         """Seconds that are left."""
         left = self._timeout - (time.monotonic() - self._began)
         if left <= 0:

@@ -89,6 +89,6 @@ def _list_events(session: Session, survey: Survey) -> list[Event]:
     found = [Event.CLOSED] if survey.state == State.CLOSED else []
     planned = find_planned_number(survey, surveys.draft_document(survey))
     if planned is not None and survey.versions:
-        shown = sum(response_counts.count_told(session, survey).values())
+        shown = sum(response_counts.count_reportable(session, survey).values())
         found += [Event.PLANNED_NUMBER] if shown >= planned else []
     return found

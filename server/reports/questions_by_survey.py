@@ -11,7 +11,7 @@ from server.store.models import Survey
 from server.study.definitions import Definition, Question
 
 
-class ToldBy(StrEnum):
+class SurveyLabel(StrEnum):
     """What a survey is called by, beside its title."""
 
     TITLE = "title"
@@ -42,7 +42,7 @@ class DatedReport:
 
 
 @dataclass(frozen=True, eq=False)
-class AskedSurvey:
+class QuestionInSurvey:
     """A question in one survey of several; `asked` is None where it is not asked there, and `unusable` says why not.
 
     `other_words`, `other_coins`: than in the survey whose report this is. `told_by` is what tells it from another one
@@ -54,7 +54,7 @@ class AskedSurvey:
     unusable: Unusable | None
     other_words: bool
     other_coins: bool
-    told_by: ToldBy
+    told_by: SurveyLabel
     own_link: bool = False
 
     @property

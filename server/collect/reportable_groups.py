@@ -12,7 +12,7 @@ from server.store.models import Survey
 
 
 @dataclass(frozen=True)
-class ToldGroups:
+class ReportableGroups:
     """What results are about, by version and stratum, and what they leave out.
 
     Attributes
@@ -30,24 +30,26 @@ class ToldGroups:
     without_left_out: bool
 
 
-def find_told(sizes: Mapping[Key, int], survey: Survey) -> ToldGroups:
+def find_reportable(sizes: Mapping[Key, int], survey: Survey) -> ReportableGroups:
     """Which responses results are about, where so many are shown by version and stratum.
 
     It depends on numbers alone, and on no answer.
     """
     places = [None, *sorted({stratum for _version, stratum in sizes if stratum is not None})]
     table = [[sizes.get((each.id, place), 0) for place in places] for each in survey.versions]
-    out, without = left_out(table, survey.minimum)
+    out, without = choose_left_out(table, survey.minimum)
     keys = {
         (each.id, place)
         for number, each in enumerate(survey.versions)
         for place in places[without:]
         if number not in out and (each.id, place) in sizes
     }
-    return ToldGroups(frozenset(keys), tuple(survey.versions[place].number for place in sorted(out)), without)
+    return ReportableGroups(
+        frozenset(keys), tuple(survey.versions[place].number for place in sorted(out)), without
+    )
 
 
-def left_out(sizes: Sequence[Sequence[int]], minimum: int) -> tuple[frozenset[int], bool]:
+def choose_left_out(sizes: Sequence[Sequence[int]], minimum: int) -> tuple[frozenset[int], bool]:
     """Which versions a survey's results leave out, and whether those without stratum, as too few to stand alone.
 
     Withholding something else beside them would withhold much for the sake of a few who tried the
