@@ -1,10 +1,12 @@
 """Whether SQLite's files are still those that were opened.
 
 A process goes on writing into a file that was removed or replaced, and into a write-ahead log that was
-removed, without any error; all of it is gone when the last of them closes it. So a change is only
-reported as made after a look at the path.
+removed, without any error; all of it is gone when the last of them closes it. Nor does it notice for a while that
+a file was cut, as by whoever copies another one over it: pages that are gone are still in its memory. So a change is
+only reported as made after a look at the path.
 """
 
+import math
 import os
 from threading import Lock
 from typing import Any
@@ -36,7 +38,7 @@ def check_in_place(engine: sa.Engine) -> None:
     ------
     MovedError
         If the database file at the path, or its write-ahead log, is not the one that the
-        engine's connections opened. On PostgreSQL never.
+        engine's connections opened, or the file was cut. On PostgreSQL never.
     """
     files: _Files | None = engine.get_execution_options().get(_OPTION)
     if files is not None:
@@ -54,10 +56,20 @@ class _Files:
         self._connections = 0
         self._file: _Identity | None = None
         self._log: _Identity | None = None
+        self._length: float = 0
 
     def check(self) -> None:
-        if self._file is not None and _identity(self._path) != self._file:
-            raise MovedError("the database file is no longer the one at its path")
+        known = self._length  # read first: another thread may see the file grow meanwhile
+        if self._file is not None:
+            found = _stat(self._path)
+            if found is None or _identify(found) != self._file:
+                raise MovedError("the database file is no longer the one at its path")
+            if found.st_size < known:
+                # Nothing of ours makes it shorter. It is so for good: what is written back next makes it long again.
+                self._length = math.inf
+                raise MovedError("the database file was cut")
+            if found.st_size > known:
+                self._length = max(self._length, found.st_size)
         if self._log is not None and _identity(self._log_path) != self._log:
             raise MovedError("the database's write-ahead log is no longer the one at its path")
 
@@ -85,8 +97,16 @@ class _Files:
 
 
 def _identity(path: str) -> _Identity | None:
+    found = _stat(path)
+    return None if found is None else _identify(found)
+
+
+def _identify(found: os.stat_result) -> _Identity:
+    return found.st_dev, found.st_ino
+
+
+def _stat(path: str) -> os.stat_result | None:
     try:
-        found = os.stat(path)
+        return os.stat(path)
     except OSError:  # the folder may be gone, or closed to us
         return None
-    return found.st_dev, found.st_ino
