@@ -64,11 +64,15 @@ def _replace_log(path: Path) -> None:
     path.with_suffix(".new").replace(log)
 
 
+def _remove_index(path: Path) -> None:
+    path.with_name(path.name + "-shm").unlink()
+
+
 def _cut_file(path: Path) -> None:
     os.truncate(path, path.stat().st_size // 2)
 
 
-WAYS = [_remove_folder, _remove_file, _replace_file, _remove_log, _replace_log, _cut_file]
+WAYS = [_remove_folder, _remove_file, _replace_file, _remove_log, _replace_log, _remove_index, _cut_file]
 
 
 @pytest.mark.parametrize("move", WAYS)
