@@ -105,6 +105,7 @@ _POSTGRESQL: Final = {
 _SYSTEM: Final = {
     errno.ENOSPC: Failure.FULL,
     errno.EDQUOT: Failure.FULL,
+    errno.EFBIG: Failure.DISK,  # a file longer than it may be; SQLite calls it so, too
     errno.EIO: Failure.DISK,
     errno.EROFS: Failure.READ_ONLY,
 }
