@@ -16,7 +16,7 @@ from server import people
 from server.config import Config
 from server.inputs import N_, Problem
 from server.store.engines import SERVING, open_session
-from server.store.failures import describe_failure
+from server.store.failures import MovedError, OutdatedError, describe_failure
 from server.web import response_headers, security
 from server.web.app import create_app
 from server.web.body_limits import FORM, match_limit
@@ -199,7 +199,7 @@ class Front:
         try:
             with open_session(self._engine, writes=False) as session:
                 return people.sign_in_of(session, cookie) is not None
-        except sa.exc.SQLAlchemyError:
+        except (sa.exc.SQLAlchemyError, MovedError, OutdatedError):
             return False  # the page that answers finds the same, and says so
 
     def _render_page(
