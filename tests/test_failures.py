@@ -256,7 +256,7 @@ def test_a_full_folder_of_temporary_files_is_no_mistake_of_ours(
 
     for answer in answers:
         assert (answer.status_code, answer.headers.get("Retry-After")) == (503, str(RETRY_AFTER))
-    assert [record.message.partition(":")[0] for record in caplog.records] == ["the disk failed (OSError)"] * 2
+    assert {record.message.partition(":")[0] for record in caplog.records} == {"the disk failed (OSError)"}
     assert not [record for record in caplog.records if record.exc_info or SECRET in record.message]
     app.extensions["moneda.engine"].dispose()
 

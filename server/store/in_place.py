@@ -73,7 +73,9 @@ class _Files:
                 self._length = max(self._length, found.st_size)
         for path, known_beside in list(self._kept_beside.items()):
             if _identity(path) != known_beside:
-                raise MovedError("the database's write-ahead log, or its index, is no longer the one at its path")
+                raise MovedError(
+                    "the database's write-ahead log, or its index, is no longer the one at its path"
+                )
 
     def before_opening(self, *_: Any) -> None:
         # Else SQLite would make a new, empty file, or read another log by this one's index.

@@ -18,6 +18,7 @@ from server.web.language_choice import choose_reading
 
 BROKEN = N_("Something went wrong here. Nothing was half-done; please try again.")
 
+
 def choose_status(error: Exception) -> int:
     """What is answered where this failed: 503, to come again, of a disk or a database; 500 of a mistake of ours."""
     return 500 if find_failure(error) is None else 503
