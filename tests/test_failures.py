@@ -1,11 +1,13 @@
 """What the log and the page say where a disk, a lock or a connection fails: real databases that really fail."""
 
+import resource
 import sqlite3
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from datetime import datetime
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +19,7 @@ from flask.testing import FlaskClient
 from server.config import Config
 from server.store.engines import make_engine
 from server.store.failures import RETRY_AFTER, Failure, describe_failure, find_failure
+from server.web.front.bridge import WHOLE
 from tests.conftest import NewDatabase
 from tests.support import factories
 from tests.support.factories import dump
@@ -233,6 +236,29 @@ def test_a_lost_database_is_no_mistake_of_ours(
     assert len(caplog.records) == 4
     assert not [record for record in caplog.records if record.exc_info or slug in record.message]
     assert signed_in.get("/").status_code == 200
+
+
+def test_a_full_folder_of_temporary_files_is_no_mistake_of_ours(
+    sqlite: NewDatabase, caplog: pytest.LogCaptureFixture
+) -> None:
+    """What is uploaded, and a large answer, go there: whoever asked may come again."""
+    database_url = sqlite(True)
+    app = create_app(Config(database_url=database_url))
+    app.add_url_rule("/large", view_func=lambda: (bytes(WHOLE) for _ in range(2)))
+    researcher = factories.sign_in(app.test_client(), factories.sign_in_secret(database_url))
+    upload = {"archive": (BytesIO(bytes(WHOLE)), SECRET)}
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (WHOLE // 2, before[1]))
+    try:
+        answers = [researcher.get("/large"), researcher.post("/manage/surveys/import", data=upload)]
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+    for answer in answers:
+        assert (answer.status_code, answer.headers.get("Retry-After")) == (503, str(RETRY_AFTER))
+    assert {record.message.partition(":")[0] for record in caplog.records} == {"the disk failed (OSError)"}
+    assert not [record for record in caplog.records if record.exc_info or SECRET in record.message]
+    app.extensions["moneda.engine"].dispose()
 
 
 def _destroy(app: Flask) -> None:

@@ -1,5 +1,6 @@
-"""A database file that is moved, replaced or removed while it is open: nothing is reported as done in it any more."""
+"""A database file that is moved, replaced, removed or cut while it is open: nothing is reported as done in it then."""
 
+import os
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -63,7 +64,15 @@ def _replace_log(path: Path) -> None:
     path.with_suffix(".new").replace(log)
 
 
-WAYS = [_remove_folder, _remove_file, _replace_file, _remove_log, _replace_log]
+def _remove_index(path: Path) -> None:
+    path.with_name(path.name + "-shm").unlink()
+
+
+def _cut_file(path: Path) -> None:
+    os.truncate(path, path.stat().st_size // 2)
+
+
+WAYS = [_remove_folder, _remove_file, _replace_file, _remove_log, _replace_log, _remove_index, _cut_file]
 
 
 @pytest.mark.parametrize("move", WAYS)
@@ -103,7 +112,7 @@ def test_a_form_is_not_acknowledged_into_files_that_are_gone(
     assert record.message.startswith(Failure.MOVED.value)
 
 
-@pytest.mark.parametrize("move", [_remove_folder, _remove_file, _replace_file])
+@pytest.mark.parametrize("move", [_remove_folder, _remove_file, _replace_file, _cut_file])
 def test_nothing_is_read_from_a_file_that_is_gone(
     app: Flask, path: Path, move: Callable[[Path], None]
 ) -> None:
@@ -115,8 +124,10 @@ def test_nothing_is_read_from_a_file_that_is_gone(
 
     for _ in range(40):  # more than the pool has connections
         assert researcher.get("/manage/surveys").status_code == 503
+        if move is _cut_file:  # as writing the log back would do; what was in the pages is gone all the same
+            os.truncate(path, 1 << 24)
 
-    assert path.exists() == (move is _replace_file)
+    assert path.exists() == (move in (_replace_file, _cut_file))
     assert not set(path.parent.parent.rglob("*")) - set(left)  # no new file in the place of the old one
 
 

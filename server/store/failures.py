@@ -19,7 +19,7 @@ _OURS: Final = str(ROOT / "server")
 
 
 class MovedError(OSError):
-    """The database's files are no longer those at their path: what is written to them is lost when they close."""
+    """The database's files are no longer those at their path, or were cut: what is written to them is lost."""
 
 
 class OutdatedError(Exception):
@@ -39,7 +39,7 @@ class Failure(Enum):
     DISK = "the disk failed"
     LOCKED = "the database was locked for too long"
     READ_ONLY = "the database may not be written to"
-    MOVED = "the database's files are no longer those at their path; start the server again"
+    MOVED = "the database's files are no longer those at their path, or were cut; start the server again"
     OUTDATED = (
         "another version of Moneda has upgraded the database; this one must be ended, and that one started"
     )
@@ -105,6 +105,7 @@ _POSTGRESQL: Final = {
 _SYSTEM: Final = {
     errno.ENOSPC: Failure.FULL,
     errno.EDQUOT: Failure.FULL,
+    errno.EFBIG: Failure.DISK,  # a file longer than it may be; SQLite calls it so, too
     errno.EIO: Failure.DISK,
     errno.EROFS: Failure.READ_ONLY,
 }

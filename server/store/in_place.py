@@ -1,10 +1,13 @@
 """Whether SQLite's files are still those that were opened.
 
 A process goes on writing into a file that was removed or replaced, and into a write-ahead log that was
-removed, without any error; all of it is gone when the last of them closes it. So a change is only
-reported as made after a look at the path.
+removed, without any error; all of it is gone when the last of them closes it. Without the log's index, which other
+processes make anew, each of them writes over what others wrote. Nor does it notice for a while that
+a file was cut, as by whoever copies another one over it: pages that are gone are still in its memory. So a change is
+only reported as made after a look at the path.
 """
 
+import math
 import os
 from threading import Lock
 from typing import Any
@@ -35,8 +38,8 @@ def check_in_place(engine: sa.Engine) -> None:
     Raises
     ------
     MovedError
-        If the database file at the path, or its write-ahead log, is not the one that the
-        engine's connections opened. On PostgreSQL never.
+        If the database file at the path, its write-ahead log or the log's index is not the one
+        that the engine's connections opened, or the file was cut. On PostgreSQL never.
     """
     files: _Files | None = engine.get_execution_options().get(_OPTION)
     if files is not None:
@@ -44,22 +47,35 @@ def check_in_place(engine: sa.Engine) -> None:
 
 
 class _Files:
-    """The database file and its write-ahead log, as an engine's connections opened them."""
+    """The database file and what SQLite keeps beside it, as an engine's connections opened them."""
 
     def __init__(self, path: str) -> None:
         self._path = os.path.abspath(path)
-        # SQLite keeps the log beside the file that a symbolic link leads to.
-        self._log_path = os.path.realpath(path) + "-wal"
+        # SQLite keeps the log and its index beside the file that a symbolic link leads to.
+        self._beside = [os.path.realpath(path) + ending for ending in ("-wal", "-shm")]
         self._changing = Lock()
         self._connections = 0
         self._file: _Identity | None = None
-        self._log: _Identity | None = None
+        self._kept_beside: dict[str, _Identity] = {}
+        self._length: float = 0
 
     def check(self) -> None:
-        if self._file is not None and _identity(self._path) != self._file:
-            raise MovedError("the database file is no longer the one at its path")
-        if self._log is not None and _identity(self._log_path) != self._log:
-            raise MovedError("the database's write-ahead log is no longer the one at its path")
+        known = self._length  # read first: another thread may see the file grow meanwhile
+        if self._file is not None:
+            found = _stat(self._path)
+            if found is None or _identify(found) != self._file:
+                raise MovedError("the database file is no longer the one at its path")
+            if found.st_size < known:
+                # Nothing of ours makes it shorter. It is so for good: what is written back next makes it long again.
+                self._length = math.inf
+                raise MovedError("the database file was cut")
+            if found.st_size > known:
+                self._length = max(self._length, found.st_size)
+        for path, known_beside in list(self._kept_beside.items()):
+            if _identity(path) != known_beside:
+                raise MovedError(
+                    "the database's write-ahead log, or its index, is no longer the one at its path"
+                )
 
     def before_opening(self, *_: Any) -> None:
         # Else SQLite would make a new, empty file, or read another log by this one's index.
@@ -73,20 +89,30 @@ class _Files:
 
     def before_use(self, *_: Any) -> None:
         self.check()
-        # SQLite makes the log when it first needs it.
-        self._log = self._log or _identity(self._log_path)
+        # SQLite makes them when it first needs them.
+        for path in self._beside:
+            if path not in self._kept_beside and (found := _identity(path)):
+                self._kept_beside[path] = found
 
     def after_closing(self, *_: Any) -> None:
         with self._changing:
             self._connections -= 1
             if not self._connections:
-                # Whoever closes a database last removes the log.
-                self._log = None
+                # Whoever closes a database last removes both.
+                self._kept_beside = {}
 
 
 def _identity(path: str) -> _Identity | None:
+    found = _stat(path)
+    return None if found is None else _identify(found)
+
+
+def _identify(found: os.stat_result) -> _Identity:
+    return found.st_dev, found.st_ino
+
+
+def _stat(path: str) -> os.stat_result | None:
     try:
-        found = os.stat(path)
+        return os.stat(path)
     except OSError:  # the folder may be gone, or closed to us
         return None
-    return found.st_dev, found.st_ino

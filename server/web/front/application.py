@@ -16,7 +16,7 @@ from server import people
 from server.config import Config
 from server.inputs import N_, Problem
 from server.store.engines import SERVING, open_session
-from server.store.failures import describe_failure
+from server.store.failures import MovedError, OutdatedError, describe_failure
 from server.web import response_headers, security
 from server.web.app import create_app
 from server.web.body_limits import FORM, match_limit
@@ -42,7 +42,7 @@ from server.web.front.messages import (
     index_headers,
 )
 from server.web.front.receipts import make_receipts
-from server.web.front.replies import BROKEN, Replies
+from server.web.front.replies import BROKEN, Replies, choose_status
 from server.web.front.route_patterns import RoutePatterns
 from server.web.front.signs_of_life import SignsOfLife
 from server.web.front.visits import Visits
@@ -141,7 +141,8 @@ class Front:
             # Whoever serves this would write all of the error into the log, with what was sent.
             logging.getLogger(__name__).error("%s while answering", describe_failure(error))
             if status == "none":
-                await self._replies.send_problem(scope, send_counted, 500, Problem("server", BROKEN, {}))
+                problem = Problem("server", BROKEN, {})
+                await self._replies.send_problem(scope, send_counted, choose_status(error), problem)
             incoming.give_up()  # it may be what failed
         finally:
             pattern = self._patterns.find(scope["method"], scope["path"])
@@ -181,7 +182,8 @@ class Front:
     async def _relay(self, environ: dict[str, Any], scope: Scope, receive: Receive, send: Send) -> None:
         answer = await self._bridge.ask(environ)
         if answer.failed:
-            await self._replies.send_problem(scope, send, 500, Problem("server", BROKEN, {}))
+            answer.abandon()
+            await self._replies.send_problem(scope, send, answer.status, Problem("server", BROKEN, {}))
         else:
             await self._bridge.relay(answer, receive, send)
 
@@ -197,7 +199,7 @@ class Front:
         try:
             with open_session(self._engine, writes=False) as session:
                 return people.sign_in_of(session, cookie) is not None
-        except sa.exc.SQLAlchemyError:
+        except (sa.exc.SQLAlchemyError, MovedError, OutdatedError):
             return False  # the page that answers finds the same, and says so
 
     def _render_page(

@@ -13,11 +13,13 @@ import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from server.store.failures import describe_failure
 from server.web.front.group_commits import OverloadedError
 from server.web.front.messages import Receive, Send
+from server.web.front.replies import choose_status
 from server.web.security import SAFE_METHODS, SIGN_IN
 
 if TYPE_CHECKING:
@@ -77,7 +79,7 @@ class FlaskAnswer:
             self._make(site, environ)
         except Exception as error:
             # Flask answers for what fails in a view; this is a body that failed while it was made.
-            self.failed = True
+            self.failed, self.status = True, choose_status(error)
             logging.getLogger(__name__).error("%s while an answer was made", describe_failure(error))
         finally:
             self._ended = True
@@ -120,7 +122,8 @@ class FlaskAnswer:
 
     def _close(self) -> None:
         if self._file is not None:
-            self._file.close()
+            with suppress(OSError):  # on a full disk, of what could not be written before
+                self._file.close()
 
     def _tell(self) -> None:
         self._loop.call_soon_threadsafe(self._hear)
@@ -146,9 +149,13 @@ class FlaskAnswer:
                     return not self.failed
                 await self._news.wait()
         finally:
-            self._abandoned = True
-            if self._ended:  # otherwise the thread, which looks after it has ended whether anybody is there
-                self._close()
+            self.abandon()
+
+    def abandon(self) -> None:
+        """Let go of the file, if there is one: nobody sends any more of it."""
+        self._abandoned = True
+        if self._ended:  # otherwise the thread, which looks after it has ended whether anybody is there
+            self._close()
 
 
 class Bridge:

@@ -9,12 +9,18 @@ from werkzeug.wrappers import Request
 from server.inputs import N_, Problem
 from server.output.digits import fill_message
 from server.output.languages import load_catalogue, split_reading
-from server.store.failures import RETRY_AFTER
+from server.store.failures import RETRY_AFTER, find_failure
 from server.web.front.messages import Scope, Send
 from server.web.front.wsgi import make_environ
 from server.web.language_choice import choose_reading
 
 BROKEN = N_("Something went wrong here. Nothing was half-done; please try again.")
+
+
+def choose_status(error: Exception) -> int:
+    """What is answered where this failed: 503, to come again, of a disk or a database; 500 of a mistake of ours."""
+    return 500 if find_failure(error) is None else 503
+
 
 RenderPage = Callable[[str, str, str, tuple[tuple[str, object], ...]], str]
 """A reading and a problem (field, template, values) to a page that says it."""
