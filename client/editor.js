@@ -20,7 +20,7 @@ const preview = previewIn(document.getElementById('phone'));
 let timer;
 let queue = Promise.resolve(); // one exchange after the other: each names the draft that the one before made
 const waiting = new Set(); // what they will do
-let known = draft(form); // what the server has
+let known = 'overtaken' in form.dataset ? '' : draft(form); // what the server has
 let leaving = false;
 
 form.addEventListener('input', ({ target }) => later(target.type === 'range' ? SLIDER_REST : REST));

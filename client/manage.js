@@ -41,10 +41,10 @@ function select(place) {
   getSelection().selectAllChildren(place);
 }
 
-/** The browser asks before what was typed into a form is left behind. */
+/** The browser asks before what was typed into a form is left behind; also what comes back refused is kept nowhere. */
 function askBeforeLeaving(form) {
   const read = () => new URLSearchParams(new FormData(form)).toString();
-  const before = read();
+  const before = form.dataset.unsaved === "refused" ? null : read();
   let sent = false;
   form.addEventListener("submit", () => { sent = true; });
   addEventListener("beforeunload", (event) => {

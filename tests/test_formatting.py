@@ -19,6 +19,7 @@ from server.output.formatting import (
     fraction,
     join_list,
     level,
+    margin,
     measure,
     moment,
     number,
@@ -99,6 +100,34 @@ def test_what_commands_print() -> None:
     ]
     # A limit that is 0 but for the rounding of its computation is not negative.
     assert (fraction(-3e-17), fraction(-0.0), fraction(-0.01)) == ("0.0000", "0.0000", "-0.0100")
+
+
+@pytest.mark.parametrize(
+    ("size", "shown"),
+    [
+        (7.7056, "7.8"),
+        (7.0 + 1e-12, "7"),
+        (12.5, "12.5"),
+        (11.234, "11.3"),
+        (0.0512, "0.052"),
+        (0.0966, "0.097"),
+        (0.5, "0.5"),
+        (99.97, "100"),
+        (1234.2, "1240"),
+        (15_234, "15,300"),
+        (0.0, "0"),
+    ],
+)
+def test_a_margin_has_the_digits_that_its_size_deserves(size: float, shown: str) -> None:
+    assert margin(size, "en") == shown
+
+
+@settings(max_examples=300, deadline=None, derandomize=True, database=None)
+@given(st.floats(1e-6, 1e6), st.floats(1e-6, 1e6))
+def test_no_margin_reads_as_narrower_than_it_is_or_than_a_narrower_one(one: float, other: float) -> None:
+    shown, beside = (float(margin(each, "en").replace(",", "")) for each in (one, other))
+    assert one * (1 - 1e-8) <= shown <= one * 1.1 + 1e-8
+    assert (shown - beside) * (one - other) >= 0
 
 
 @pytest.mark.parametrize(("confidence", "shown"), [(0.95, "95"), (0.999, "99.9"), (0.9999, "99.99")])

@@ -170,7 +170,7 @@ def test_no_sentence_says_more_than_its_margin(
             assert not says_too_much(sizes[-1], exact["reached"]), sentence
             assert not says_too_much(read_sizes(short)[0], exact["reached"]), short
             if wanted is not None:
-                assert sizes[0] == pytest.approx(wanted, rel=0.01)
+                assert wanted * (1 - 1e-7) <= sizes[0] <= wanted * 1.1 + 1e-7  # one decimal, or two digits
                 assert (NOT_YET[language] in sentence) == (exact["reached"] > wanted), sentence
                 assert (AS_PLANNED[language] in short) == (exact["reached"] <= wanted), short
                 # Numbers beside each other do not gainsay the words.

@@ -9,6 +9,7 @@ from typing import Any
 
 import jsonschema
 import numpy as np
+import openpyxl
 import pytest
 
 import server
@@ -130,6 +131,20 @@ def test_a_release_by_stratum_says_the_weighted_share_first_and_names_the_other(
         )
     released = text[text.index('"references"') :]
     assert released.index('"weighted_share"') < released.index('"share"')
+
+    # Two numbers of one question stand in a file beside each other: each says how responses count in it.
+    plan.write_text(
+        '{"format": 1, "items": [{"kind": "share", "question": "q1", "option": "yes"}], "epsilon": "20"}'
+    )
+    done = factories.run(database_url, "release", survey.slug, "--plan", str(plan), "--yes")
+    assert done.exit_code == 0, done.output
+    file = tmp_path / "public.xlsx"
+    done = factories.run(database_url, "report", survey.slug, "--public", "--output", str(file))
+    assert done.exit_code == 0, done.output
+    rows = openpyxl.load_workbook(file).worksheets[0].iter_rows(values_only=True)
+    first = " ".join(map(str, rows)).partition("How answers were protected")[0]
+    assert "Each group counts as much as its population." in first
+    assert "Not weighted: every response counts the same." in first
 
 
 def test_a_plan_for_a_stratum_expects_the_error_of_as_many_people_as_are_there() -> None:

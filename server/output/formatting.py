@@ -121,9 +121,16 @@ def count_measured(width: float) -> int:
 
 
 def margin(value: float, locale: str) -> str:
-    """0.0512 -> "0.0512", 11.234 -> "11.3": three digits, rounded up, so that no margin looks narrower."""
+    """7.706 -> "7.8", 0.0512 -> "0.052", 1234 -> "1240": of any half width of an interval, and of any size of noise.
+
+    One decimal, as percentages have; below 1 two digits, from 100 three. Rounded up, so that none looks narrower, and
+    of two, a wider one never reads as the narrower.
+    """
     exact = Decimal(f"{value:.9g}")  # 100 times 0.07 is 7, and not a little more
-    rounded = exact.quantize(Decimal(1).scaleb(exact.adjusted() - 2), ROUND_CEILING) if exact else exact
+    size = exact.adjusted()
+    rounded = (
+        exact.quantize(Decimal(1).scaleb(max(size - 2, min(size, 0) - 1)), ROUND_CEILING) if exact else exact
+    )
     return number(float(rounded), locale)
 
 

@@ -18,7 +18,7 @@ from server.reports.contents.finding_texts import explain_sureness
 from server.reports.contents.finding_values import Picture, ReleaseFinding
 from server.reports.contents.protection import explain_ranges
 from server.reports.contents.public_document import describe_answered, describe_report, list_notices
-from server.reports.contents.release_findings import list_all_findings
+from server.reports.contents.release_findings import counts_each_alike, list_all_findings
 from server.reports.contents.study_sections import say_days
 from server.reports.public_source import Published
 from server.reports.report_words import ReportWords
@@ -175,7 +175,7 @@ def _tell_release(
     words: ReportWords, published: Published, finding: ReleaseFinding, others: Sequence[ReleaseFinding]
 ) -> Iterator[str]:
     """When a finding was released, of which versions, and by what its responses count, where others differ in that."""
-    _, alike = words.gettext, (finding.questions, finding.among, finding.ends is None)
+    _ = words.gettext
     yield _("Released on %(day)s", day=words.day(finding.released_on))
     if len(published.versions) > 1:
         numbers = sorted(finding.versions, key=int)
@@ -184,9 +184,7 @@ def _tell_release(
         )
     if finding.weighted:
         yield _("each group counts as much as its population")
-    elif finding.ranges and any(
-        other.weighted and (other.questions, other.among, other.ends is None) == alike for other in others
-    ):
+    elif counts_each_alike(finding, others):
         yield _("every response counts the same")
 
 

@@ -195,6 +195,14 @@ def test_the_editor(desk: Desk, served: factories.Served, inspector: Inspector, 
     inspector.unfold(page, address(wrong, "/edit?check=1"), "editor with every error")
 
 
+def expect_to_be_asked(desk: Desk) -> None:
+    """The browser asks before what came back refused is left behind; who stays still has it."""
+    desk.page.once("dialog", lambda dialog: dialog.dismiss())
+    with desk.page.expect_event("dialog") as asked:
+        desk.link("Overview").click(no_wait_after=True)
+    assert asked.value.type == "beforeunload"
+
+
 def test_the_editor_that_was_overtaken(
     desk: Desk, open_page: Opener, served: factories.Served, inspector: Inspector, language: str
 ) -> None:
@@ -207,6 +215,11 @@ def test_the_editor_that_was_overtaken(
     desk.field("Title").fill("Mine")
     expect(desk.button("Use mine")).to_be_visible()
     inspector.unfolded(page, "editor that was overtaken")
+    # The same page as the server sends it whole: nothing in it is kept anywhere.
+    with page.expect_navigation():
+        desk.button("Save the draft").click()
+    expect_to_be_asked(desk)
+    expect(desk.field("Title")).to_have_value("Mine")
 
 
 def test_a_draft_on_its_way(
@@ -311,6 +324,8 @@ def test_the_study_sheet(
     page.locator("main form button.primary").click()
     expect(page.locator("main [aria-invalid]")).to_have_count(2)
     inspector.look(page, "study sheet, refused")
+    expect_to_be_asked(desk)
+    expect(page.locator('[name="doi"]')).to_have_value("10.1")
     page.locator('[name="doi"]').fill(fields["doi"])
     page.locator('[name="authors[0].orcid"]').fill(fields["authors[0].orcid"])
     page.locator("main form button.primary").click()

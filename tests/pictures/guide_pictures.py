@@ -87,7 +87,7 @@ def plans(studio: Studio, page: Page) -> None:
     home = f"/manage/surveys/{factories.draft(studio.served.database_url, definition)}"
     page.set_viewport_size({"width": 1280, "height": 1570})
     page.goto(f"{home}/edit")
-    page.evaluate("document.querySelector('label[for=slider]').scrollIntoView()")
+    page.evaluate("document.getElementById('privacy').scrollIntoView()")
     previewed(page)
     studio.take(page, "plan")
     page.goto(home)

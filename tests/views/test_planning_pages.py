@@ -88,7 +88,7 @@ def test_publishing_asks_first_when_the_plan_cannot_be_kept(
         "With 300 respondents, question 2 can be estimated to within ± 11.4 points, not ± 5 points. "
         "You would need 1,537." in said
     )
-    assert "question 1 can be estimated to within ± 5.78 points, not ± 5 points. You would need 400." in said
+    assert "question 1 can be estimated to within ± 5.8 points, not ± 5 points. You would need 400." in said
     assert "Publish all the same" in said
     assert f"/manage/surveys/{slug}/edit" in asked.text
     assert dump(database_url) == before
@@ -127,7 +127,7 @@ def test_the_questions_own_unit_is_named(signed_in: FlaskClient, database_url: s
     said = words(_publish(signed_in, slug).text).replace('<span dir="auto">', "").replace("</span>", "")
 
     assert (
-        "With 300 respondents, the mean of question 1 can be estimated to within ± 4.53 hours, not ± 2 hours. "
+        "With 300 respondents, the mean of question 1 can be estimated to within ± 4.6 hours, not ± 2 hours. "
         "You would need 1,537." in said
     )
 

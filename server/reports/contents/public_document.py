@@ -1,6 +1,6 @@
 """The public report: from published definitions and releases alone."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from server.output.charts import PAPER_CSS
 from server.output.documents import Block, Document, Facts, FindingBlock, Paragraph, Section, Text
@@ -16,7 +16,7 @@ from server.reports.contents.figures import QuestionsByVersion
 from server.reports.contents.finding_charts import draw_finding
 from server.reports.contents.finding_sections import order_lead
 from server.reports.contents.finding_texts import say_count
-from server.reports.contents.finding_values import Picture
+from server.reports.contents.finding_values import Picture, ReleaseFinding
 from server.reports.contents.ledger_sections import describe_ledger
 from server.reports.contents.protection import (
     describe_certainty,
@@ -25,7 +25,7 @@ from server.reports.contents.protection import (
     describe_repetition,
 )
 from server.reports.contents.question_sections import questions
-from server.reports.contents.release_findings import find_answered, list_findings
+from server.reports.contents.release_findings import counts_each_alike, find_answered, list_findings
 from server.reports.contents.retention_sentences import describe_retention
 from server.reports.contents.study_sections import cite_report, describe_study, say_who_asked
 from server.reports.contents.text_sections import quote_prose, texts
@@ -33,6 +33,7 @@ from server.reports.public_source import Published
 from server.reports.references import list_public_references
 from server.reports.report_words import ReportWords
 from server.reports.survey_texts import INCOMPLETE
+from server.reports.weighting_notes import NOT_WEIGHTED
 
 
 def build_public_document(published: Published, locale: str) -> Document:
@@ -101,12 +102,14 @@ def describe_answered(words: ReportWords, published: Published) -> str:
 
 
 def _findings(words: ReportWords, published: Published, asked: QuestionsByVersion) -> Iterator[Section]:
-    for number, found in enumerate(list_findings(words, published), start=1):
+    findings = list_findings(words, published)
+    for number, found in enumerate(findings, start=1):
         charts = draw_finding(words, found, asked)
         above = [] if charts else [Paragraph(wording) for wording in found.asked]
         if found.among is not None:
             above.append(Paragraph(found.among))
-        block = FindingBlock("", found.meaning, charts=charts)
+        counting = [] if found.weighted else _tell_counting(words, found, findings)  # its meaning says so
+        block = FindingBlock("", " ".join([found.meaning, *counting]), charts=charts)
         yield Section(f"finding-{number}", Text(found.sentence), (*above, block))
 
 
@@ -114,7 +117,8 @@ def _list_sentences(
     words: ReportWords, published: Published, asked: QuestionsByVersion
 ) -> Iterator[tuple[Text, str]]:
     """What each finding says beside what was asked; a tree of numbers says nothing without its picture."""
-    for found in list_findings(words, published):
+    findings = list_findings(words, published)
+    for found in findings:
         if found.picture == Picture.TREE:
             continue
         of = [asked.question(name, found.entry.covers) for name in found.questions]
@@ -124,7 +128,17 @@ def _list_sentences(
             named = Text(" × ".join(one.text for one in about), own=True, language=about[0].language)
         else:
             named = Text(words.gettext("All responses"))
-        yield named, found.sentence
+        yield named, " ".join([found.sentence, *_tell_counting(words, found, findings)])
+
+
+def _tell_counting(
+    words: ReportWords, found: ReleaseFinding, others: Sequence[ReleaseFinding]
+) -> Iterator[str]:
+    """What tells two numbers of one thing apart: without it, one would seem to gainsay the other."""
+    if counts_each_alike(found, others):
+        yield words.gettext(NOT_WEIGHTED)
+    elif found.weighted and any(counts_each_alike(other, (found,)) for other in others):
+        yield words.gettext("Each group counts as much as its population.")
 
 
 def _lead(words: ReportWords, published: Published) -> tuple[Section, ...]:

@@ -1,6 +1,6 @@
 """The findings of a public report, from releases alone."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 
@@ -26,6 +26,18 @@ class AnsweredCount:
 def list_findings(words: ReportWords, published: Published) -> tuple[ReleaseFinding, ...]:
     """What is read first: of each thing that was released the last, in the order of the questions."""
     return tuple(found for found in list_all_findings(words, published) if not found.replaced)
+
+
+def counts_each_alike(finding: ReleaseFinding, others: Iterable[ReleaseFinding]) -> bool:
+    """Whether each response counts the same in it, and groups by their populations in another one of the same thing."""
+    alike = finding.questions, finding.among, finding.ends is None
+    return (
+        not finding.weighted
+        and bool(finding.ranges)
+        and any(
+            other.weighted and (other.questions, other.among, other.ends is None) == alike for other in others
+        )
+    )
 
 
 def list_all_findings(words: ReportWords, published: Published) -> tuple[ReleaseFinding, ...]:

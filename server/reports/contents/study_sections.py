@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from datetime import date
 
 from server.output.documents import Block, Cell, Facts, Number, Paragraph, Section, Text
-from server.output.formatting import margin
+from server.output.formatting import number
 from server.reports.contents import cell_texts
 from server.reports.report_words import ReportWords
 from server.study.study_sheets import Author, StudySheet, choose_language
@@ -121,8 +121,8 @@ def say_days(words: ReportWords, study: StudySheet) -> str:
 
 
 def _write_margin(words: ReportWords, value: float) -> Number:
-    shown = margin(value * 100, words.locale)
-    return Number(value, words.gettext("± %(points)s points", points=shown), "0.0%")
+    chosen = number(round(value * 100, 8), words.locale)
+    return Number(value, words.gettext("± %(points)s points", points=chosen), "0.0%")
 
 
 def _write_author(author: Author) -> str:

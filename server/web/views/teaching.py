@@ -89,7 +89,7 @@ def noise() -> ResponseReturnValue:
         draws=draws,
         draws_offered=DRAWS,
         count=COUNT,
-        odds=math.exp(drawn.loss),
+        odds=math.ceil(1000 * math.exp(drawn.loss)) / 1000,  # at most so many
         reach=reach,
         rows=list(zip(places, drawn.chances(places, COUNT), drawn.chances(places, COUNT - 1), strict=True)),
         within=sum(abs(value - COUNT) <= reach for value in values),
