@@ -84,6 +84,7 @@ def _exceeding() -> list[Case]:
         without: list[Person] = [] if neighbours == "unbounded" else [(0, opposite)]
         for values in (False, True):
             item = {"kind": "exceeding", "questions": names, "share": "0.5", "values": values}
+            item |= {"positives": 2} if values else {}  # which share the loss of values
             found.append(
                 by_comparing(
                     f"release(4) of a survey, {neighbours}: exceeding{', with values' if values else ''}",
