@@ -347,6 +347,16 @@ REFUSED: dict[str, tuple[dict[str, Any], str, str]] = {
         GOOD,
         "columns: must be unique; cheated stands twice",
     ),
+    "a column stated twice": (
+        study(COIN, columns=[{"name": "cheated"}, {"name": "cheated", "header": "x"}]),
+        GOOD,
+        "columns: must be unique; cheated stands twice",
+    ),
+    "a text for two answers": (
+        study(COIN, columns=[{"name": "cheated", "cells": {"a": "yes", " a": "no", "b": "no"}}]),
+        GOOD,
+        "columns[0].cells: must be unique; a stands twice",
+    ),
     "no survey": ({"format": 1}, GOOD, "study: must have exactly one of survey, versions; it has -"),
     "a mechanism with a slip": (
         study(question({"mechanism": "mangatt", "truth": 0.7})),

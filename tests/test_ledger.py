@@ -44,6 +44,11 @@ def survey(database_url: str) -> Published:
             "epsilon",
             f"must have at most 20 digits after the point; it is 1.{'1' * 21}",
         ),
+        (  # written out, it would have as many zeros
+            {"delta": "1e-99999999999"},
+            "delta",
+            "must have at most 20 digits after the point; it is 1e-99999999999",
+        ),
         ({"delta": "0.01"}, "delta", "must be from 0 to 0.001; it is 0.01"),
         ({"delta": "-1"}, "delta", "must be from 0 to 0.001; it is -1"),
         ({"neighbours": "both"}, "neighbours", "must be one of unbounded, bounded; it is both"),

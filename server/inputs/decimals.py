@@ -55,5 +55,6 @@ def parse_decimal(value: object, field: str, low: Decimal, high: Decimal, *, abo
         raise refuse(422, field, _BETWEEN if above else _WITHIN, **limits)
     if -int(number.as_tuple().exponent) > MOST_DECIMALS:
         template = N_("must have at most %(limit)s digits after the point; it is %(value)s")
-        raise refuse(422, field, template, limit=MOST_DECIMALS, value=format_decimal(number))
+        # As it was written: 1e-999999999 would be a gigabyte of zeros.
+        raise refuse(422, field, template, limit=MOST_DECIMALS, value=limits["value"])
     return number

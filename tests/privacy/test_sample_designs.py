@@ -123,6 +123,10 @@ def test_the_jackknife_is_what_leaving_out_each_cluster_gives() -> None:
     given = use_replicates(columns, "jkn", rscales=made.factors, centred=False)
     again = estimate(reports, SampleDesign(weights, replicates=given))
     assert (again.standard_error, again.degrees_of_freedom) == (pytest.approx(found.standard_error), 22)
+    # Where everybody was drawn, the coins vary as ever: what replicates vary by does not vanish.
+    whole = SampleDesign(weights, strata=strata, clusters=clusters, populations=np.array([4.0, 9.0, 12.0]))
+    assert make_jackknife(whole).factors.tolist() == made.factors.tolist()
+    assert make_bootstrap(whole, 2, 1).make(0).tolist() == make_bootstrap(sample, 2, 1).make(0).tolist()
 
 
 def test_bootstrap_of_clusters_is_near_and_the_same_for_one_seed() -> None:
@@ -136,6 +140,11 @@ def test_bootstrap_of_clusters_is_near_and_the_same_for_one_seed() -> None:
     ]
     assert errors[0] == errors[1] != errors[2]
     assert errors[0] == pytest.approx(estimate(reports, sample).standard_error, rel=0.1)
+    few = strata == 0  # of four clusters: as many drawn again as there are would have 3/4 of the variance
+    alone = SampleDesign(weights[few], clusters=clusters[few])
+    again = SampleDesign(weights[few], replicates=make_bootstrap(alone, 2_000, 1))
+    linear = estimate(reports[few], alone).standard_error
+    assert estimate(reports[few], again).standard_error == pytest.approx(linear, rel=0.1)
     rows = make_bootstrap(SampleDesign(weights), 2_000, 1)
     assert estimate(reports, SampleDesign(weights, replicates=rows)).standard_error < 0.9 * errors[0]
 
@@ -156,14 +165,14 @@ def test_columns_of_replicate_weights_count_as_their_kind_says(
     kind: str, more: dict[str, float], factor: float, centred: bool
 ) -> None:
     rng = np.random.default_rng(8)
-    reports, columns = rng.integers(0, 2, 40), rng.uniform(0.5, 2, (4, 40))
+    reports, columns = rng.integers(0, 2, 40), rng.uniform(0.1, 2, (4, 40)) ** 6
     weights = np.ones(40)
     given = use_replicates(list(columns), kind, centred=centred, **more)  # type: ignore[arg-type]
     found = estimate(reports, SampleDesign(weights, replicates=given))
     values = columns @ (2 * reports - 0.5) / columns.sum(axis=1)
     middle = values.mean() if centred else (2 * reports - 0.5).mean()
-    # Never less than what the coins add whatever the answers are.
-    variance = max(factor * float(((values - middle) ** 2).sum()), 0.75 / 40)
+    variance = factor * float(((values - middle) ** 2).sum())
+    assert variance > 0.75 / 40, "never less than what the coins add whatever the answers are"
     assert found.standard_error == pytest.approx(math.sqrt(variance))
     assert found.degrees_of_freedom == 3
 

@@ -101,7 +101,8 @@ def make_jackknife(sample: SampleDesign, calibrate: Calibrate = keep_weights) ->
     Parameters
     ----------
     sample : SampleDesign
-        Its weights are those before calibration; at least two units in each stratum.
+        Its weights are those before calibration; at least two units in each stratum. Its populations are left
+        aside: however many were drawn, the coins vary as ever, and a replicate does not tell the two apart.
     calibrate : callable
         Done to the weights of each replicate.
 
@@ -120,7 +121,7 @@ def make_jackknife(sample: SampleDesign, calibrate: Calibrate = keep_weights) ->
     if len(units.strata) > MOST_UNITS:
         raise ValueError(f"units must be at most {MOST_UNITS} for a jackknife; there are {len(units.strata)}")
     sizes = units.sizes.astype(np.float64)
-    factors = ((sizes - 1) / sizes * (1 - units.drawn))[units.strata]
+    factors = ((sizes - 1) / sizes)[units.strata]
 
     def make(number: int) -> Floats:
         own = units.strata[number]
@@ -170,8 +171,7 @@ def make_bootstrap(
         for start, size in zip(starts.tolist(), sizes.tolist(), strict=True):
             again = np.bincount(rng.integers(0, size, size - 1), minlength=size)
             drawn[order[start : start + size]] = again * size / (size - 1)
-        times = 1 + np.sqrt(1 - units.drawn)[units.strata] * (drawn - 1)
-        return calibrate(sample.weights * _spread(units, times))
+        return calibrate(sample.weights * _spread(units, drawn))
 
     factors = np.full(count, 1 / (count - 1))
     return Replicates(count, make, factors, True, _count_freedom(sample, units))

@@ -23,7 +23,7 @@ Report = Mapping[str, Sequence[int]]
 Person = tuple[int, Report]
 """The place of the leaf that somebody belongs to, and what arrived from them."""
 
-_COLUMNS: Mapping[str, Any] = {
+COLUMNS: Mapping[str, Any] = {
     "smokes": {"categories": ["no", "yes"]},
     "drink": {"categories": ["tea", "coffee", "water"]},
     "hours": {"low": 0, "high": 12, "bins": 3},
@@ -38,7 +38,7 @@ def from_table(
 
     What else is declared may name a column that says whose a row is: it stands last.
     """
-    columns = parse_columns({"columns": dict(_COLUMNS), "neighbours": neighbours, **declared})
+    columns = parse_columns({"columns": dict(COLUMNS), "neighbours": neighbours, **declared})
     plan = parse_plan({"format": 1, "items": [dict(item) for item in items], "epsilon": epsilon})
 
     def release_rows(rows: str) -> Any:

@@ -8,6 +8,7 @@ from server.privacy.auditing.cases import Case, by_choosing, by_dealing
 from server.releases.budgets import NEIGHBOURS
 from server.releases.claims import selected, shuffle_cases
 from server.releases.claims.invented_people import (
+    COLUMNS,
     InventedSurvey,
     Person,
     coin,
@@ -30,6 +31,7 @@ def cases() -> list[Case]:
     """Of tables as the command line reads them, of surveys as their responses arrive."""
     return [
         *_tables(),
+        *_sums(),
         *_quantiles(),
         *_of_persons(),
         *_means(),
@@ -102,6 +104,30 @@ def _name(item: Mapping[str, Any]) -> str:
     return f"{item['kind']}{where}, {item.get('noise', 'geometric')}"
 
 
+def _sums() -> list[Case]:
+    """Of numbers whose ends are both below 0, or above, or one of them: how far one row moves a sum follows from both.
+
+    A spread is moved furthest by a number from one end to a little beyond the middle: its squares move, too.
+    """
+    both, above, usual = (-12, 4), (4, 12), (0, 12)
+    total, spread = ({"kind": kind, "question": "hours"} for kind in ("sum", "variance"))
+    narrowed = {**total, "where": [{"column": "smokes", "equal": "yes"}]}
+    found = []
+    for neighbours, item, ends, first, second in (
+        ("unbounded", total, both, "", "yes,water,-12,south"),
+        ("bounded", total, both, "no,tea,4,north", "yes,water,-12,south"),
+        ("bounded", narrowed, above, "no,tea,4,north", "yes,water,12,south"),
+        ("bounded", spread, usual, "no,tea,0,north", "yes,water,8,south"),
+    ):
+        hours = dict(zip(("low", "high"), ends, strict=True))
+        released = from_table([item], neighbours, "1", columns={**COLUMNS, "hours": hours})
+        name = f"release(1) of a table, {neighbours}: {_name(item)}, from {ends[0]} to {ends[1]}"
+        found.append(
+            by_dealing(name, 1.0, released, f"no,tea,4,north\n{first}".rstrip(), f"no,tea,4,north\n{second}")
+        )
+    return found
+
+
 def _quantiles() -> list[Case]:
     """Of three rows with one far from the others, so that few numbers are below them and many above."""
     few = "no,tea,1,north\nyes,coffee,0,south"
@@ -118,7 +144,7 @@ def _quantiles() -> list[Case]:
             covers=name_case("quantiles", "exponential", neighbours),
         )
         for neighbours in NEIGHBOURS
-        for levels in (["0.5"], ["0.25", "0.5"])
+        for levels in (["0.75"], ["0.25", "0.5"])
     ]
 
 

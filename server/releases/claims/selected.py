@@ -1,5 +1,7 @@
 """What is released by choosing, on trial: the most common answer, and answers that exceed a share."""
 
+from typing import Any
+
 from server.privacy import designs
 from server.privacy.auditing.cases import Case, by_choosing, by_comparing, by_dealing
 from server.releases.budgets import NEIGHBOURS
@@ -83,7 +85,8 @@ def _exceeding() -> list[Case]:
     for neighbours in NEIGHBOURS:
         without: list[Person] = [] if neighbours == "unbounded" else [(0, opposite)]
         for values in (False, True):
-            item = {"kind": "exceeding", "questions": names, "share": "0.5", "values": values}
+            item: dict[str, Any] = {"kind": "exceeding", "questions": names, "share": "0.5", "values": values}
+            item |= {"positives": 2} if values else {}  # which share the loss of values
             found.append(
                 by_comparing(
                     f"release(4) of a survey, {neighbours}: exceeding{', with values' if values else ''}",

@@ -120,6 +120,7 @@ def _read_population(stated: Mapping[str, Any]) -> int | Mapping[str, int] | Non
         return None if given is None else int(given)
     if "strata" not in stated:
         raise refuse(422, "sampling.strata", N_("is required"))
+    check_unique(map(str.strip, given), "sampling.population")
     return {name.strip(): int(size) for name, size in given.items()}
 
 

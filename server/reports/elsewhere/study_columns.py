@@ -145,6 +145,7 @@ def name_cells(
                     most = max(len(known), len(own))
                     usual[column] = {str(code): code for code in range(most)}
     found = {column: ReportCells(column, codes) for column, codes in usual.items()}
+    check_unique((entry["name"] for entry in stated), "columns")
     for place, entry in enumerate(stated):
         field, name = f"columns[{place}]", entry["name"]
         if name not in usual:
@@ -152,6 +153,7 @@ def name_cells(
             raise refuse(422, f"{field}.name", template, limit=", ".join(usual), value=shorten_value(name))
         codes = usual[name]
         if "cells" in entry:
+            check_unique(map(str.strip, entry["cells"]), f"{field}.cells")
             codes = {
                 text.strip(): find_code(usual[name], code, f"{field}.cells.{shorten_value(text)}")
                 for text, code in entry["cells"].items()

@@ -91,12 +91,12 @@ def cases() -> list[Case]:
         _compare_patterns("sparse_vector(4, c = 1)", partial(_sparse, positives=1), 1),
         _compare_patterns("sparse_vector(4, c = 2)", partial(_sparse, positives=2), 2),
         _compare_patterns(
-            "sparse_vector(4, c = 1), monotone",
-            partial(_sparse, positives=1, monotone=True),
-            1,
+            "sparse_vector(4, c = 2), monotone",
+            partial(_sparse, positives=2, monotone=True),
+            2,
             monotone=True,
         ),
-        _compare_patterns("sparse_vector(2 and 2 for values, c = 1)", _sparse_values, 1),
+        _compare_patterns("sparse_vector(2 and 2 for values, c = 2)", _sparse_values, 2),
         _compare_patterns(
             "above_threshold(4)", lambda answers: selection.above_threshold(answers, 1, 1.0, 4.0), 1
         ),
@@ -191,7 +191,7 @@ def _sparse(answers: list[int], *, positives: int, monotone: bool = False) -> Sp
 
 
 def _sparse_values(answers: list[int]) -> SparseAnswers:
-    return selection.sparse_vector(answers, 1, 1.0, 1, 2.0, values_epsilon=2.0)
+    return selection.sparse_vector(answers, 1, 1.0, 2, 2.0, values_epsilon=2.0)
 
 
 def _choose_set(counts: list[int], weights: Any, wanted: int, neighbours: str) -> int:

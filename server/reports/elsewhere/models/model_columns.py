@@ -67,6 +67,7 @@ def read_answer_column(stated: str | Mapping[str, Any], answers: Sequence[str], 
     usual |= {answer: code for code, answer in enumerate(answers)}
     if isinstance(stated, str):
         return ModelColumn(_name_column(stated, at), usual)
+    check_unique(map(str.strip, stated.get("cells", ())), f"{at}.cells")
     cells = {
         text.strip(): find_code(usual, answer, f"{at}.cells.{shorten_value(text)}")
         for text, answer in stated.get("cells", usual).items()
