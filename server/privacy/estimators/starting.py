@@ -10,7 +10,7 @@ from server.privacy.estimators.latent_likelihood import Floats, LatentData
 _SHARES = (0.02, 0.1, 0.25, 0.5, 0.75, 0.9, 0.98)
 _LEAST = 0.02
 _ROUNDS = 200
-_LOOKOUTS, _MOST_ROWS = 24, 240_000
+_LOOKOUTS, _MOST_ROWS = 24, 60_000
 _STEEP = (2.0, 5.0, 15.0, 40.0)
 _SEED = 17
 
@@ -50,12 +50,13 @@ def list_lookouts(data: LatentData) -> Iterator[Floats]:
     """Places all around from which other maxima can be seen, the same each time.
 
     In each, some people are nearly certain, on one side of a plane between known predictors, and the others not. Fewer
-    of many rows, whose likelihood has fewer maxima.
+    of many rows, each of which takes its time.
     """
     rng, known = np.random.default_rng(_SEED), data.known[:, 1:]
     if data.combined or not known.shape[1]:
         return
     start, spread = find_start(data), known.std(axis=0)
+    spread[spread == 0] = 1.0
     predictors = range(
         0, (data.levels - 1) * data.columns if data.model == "multinomial" else 1, data.columns
     )
