@@ -28,7 +28,7 @@ from tests.support.sentence_reader import (
 
 Interval = tuple[float, float]
 Ends = tuple[float, float]
-FINDINGS, COMPARED, STRATA = (f"results/_{name}.html" for name in ("findings", "compared", "strata"))
+FINDINGS, COMPARED, ESTIMATES = (f"words/{name}.html" for name in ("findings", "compared", "estimates"))
 LANGUAGES = ["en", "es"]
 UNIT = "cups"
 OF_EACH = 290
@@ -181,7 +181,7 @@ def test_no_sentence_of_a_mean_says_more_whatever_the_range(mean: ReportMean, la
         found = MeanFinding(mean, *round_mean(value, interval, ends))
         sentence, extent = (
             words.macro(FINDINGS, "mean_sentence", question, found),
-            words.macro(STRATA, "extent", found),
+            words.macro(ESTIMATES, "extent", found),
         )
         near = 1e-9 * (abs(ends[0]) + abs(ends[1]))
         for claim in (reader.read(sentence, MEAN), reader.read(extent, EXTENT)):
