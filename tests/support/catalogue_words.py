@@ -45,8 +45,8 @@ CODE_ATTRIBUTES = set(
     "data-family data-forgets data-keeps data-left data-look data-made data-many data-mark data-modules "
     "data-offline data-one data-part data-place data-plans data-preview data-problem data-progress "
     "data-refresh data-refuses data-release data-renews data-responses data-results data-rooms data-round "
-    "data-screens data-shut data-some data-spends data-stated data-sure data-truth data-trying data-version "
-    "data-view data-why data-withdraws".split()
+    "data-screens data-shut data-some data-spends data-stated data-sure data-truth data-trying "
+    "data-unsaved data-version data-view data-why data-withdraws".split()
 )
 """Read by scripts only; every other data- attribute holds a text that a script shows."""
 
