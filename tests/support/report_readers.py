@@ -130,7 +130,7 @@ def pdf_text(pdf: bytes, title: str) -> str:
 
 def plain(text: str) -> str:
     """A text without what breaks its lines, and with letters in place of their ligatures."""
-    return re.sub(r"[\s\u200b]", "", unicodedata.normalize("NFKC", text))
+    return "".join(unicodedata.normalize("NFKC", text).replace("\u200b", "").split())
 
 
 def print_differs(page: Page, text: str) -> Iterator[str]:
@@ -184,6 +184,7 @@ def workbook_differs(page: Page, xlsx: bytes, locale: str) -> Iterator[str]:
 def texts_differ(page: Page, xlsx: bytes, locale: str) -> Iterator[str]:
     """What stands on the first sheet of a workbook, and not, in this order, on a page."""
     parts = [part.caption if isinstance(part, Grid) else part for part in page.parts]
+    plain_parts = [plain(part) for part in parts]
     place = 0
     first, *others = sample_documents.workbook(xlsx).worksheets
     index = next((row[0].row for row in first.iter_rows() if row[0].value in INDEX), 0)
@@ -192,7 +193,8 @@ def texts_differ(page: Page, xlsx: bytes, locale: str) -> Iterator[str]:
         if cell.value is None or cell.row in about_others:
             continue
         if isinstance(cell.value, str):
-            found = [spot for spot in range(place, len(parts)) if plain(parts[spot]) == plain(cell.value)]
+            text = plain(cell.value)
+            found = [spot for spot in range(place, len(parts)) if plain_parts[spot] == text]
         else:
             found = [place] if _same(cell.value, cell.number_format, parts[place], locale) else []
         if not found:
