@@ -63,7 +63,7 @@ def test_what_is_said_of_a_better_headline_leads_to_it(signed_in: FlaskClient, d
     slug = factories.draft(database_url, factories.definition(questions=shared, budget=6.6))
     said = re.findall(
         r"For “([^”]*)” it takes [\d,]+ respondents for [^“]*? γ = ([\d.]+) for each of the 6 questions\."
-        r"[^“]*?Or keep (\d) questions? as[^“]*? at most ε = ([\d.]+)\.",
+        r"[^“]*?Or keep (\d) questions? as (?:it is|they are)\. All answers[^“]*? at most ε = ([\d.]+)\.",
         page(signed_in, slug, "/edit"),
         re.DOTALL,
     )
