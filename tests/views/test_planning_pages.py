@@ -2,7 +2,6 @@
 
 import html
 import math
-import re
 from typing import Any
 
 import pytest
@@ -161,10 +160,7 @@ def test_the_plan_stands_beside_the_survey(
 ) -> None:
     slug = factories.draft(database_url, factories.definition([0.25, 0.4], plan=TOO_FEW, budget=5))
 
-    text = signed_in.get(f"/manage/surveys/{slug}{page}", headers=language).text
-    said = words(text)
+    said = words(signed_in.get(f"/manage/surveys/{slug}{page}", headers=language).text)
 
     assert 'id="plan-total"' in said
     assert needed in said
-    # A narrow column breaks before the unit, not in it.
-    assert re.search(r'<td class="number">[^<]*\d (points|puntos)', text)
