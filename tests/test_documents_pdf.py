@@ -8,7 +8,7 @@ from dataclasses import replace
 import pypdf
 import pytest
 
-from server.output.documents import Document, Text, to_pdf
+from server.output.documents import Document, Facts, FindingBlock, Paragraph, Section, Text, to_pdf
 from server.output.typesetting import MISSING
 from tests.support import sample_documents
 
@@ -149,6 +149,20 @@ def test_no_row_of_a_short_table_is_left_alone_on_another_page(before: int) -> N
     pages = [plain(page.extract_text()) for page in sample_documents.reader(to_pdf(document)).pages]
 
     assert len({number for number, text in enumerate(pages) if re.search(r"Row\d", text)}) == 1
+
+
+@pytest.mark.parametrize("before", [38, 40])
+def test_what_a_finding_is_about_stands_on_its_page(before: int) -> None:
+    """Wherever on a page the heading falls, facts and finding follow it there."""
+    lines = tuple(Paragraph(Text(f"Line {place}")) for place in range(before))
+    facts = Facts(tuple((f"Fact {place}", Text("told")) for place in range(4)))
+    section = Section("found", Text("Found"), (*lines, facts, FindingBlock("Found so")))
+    whole = replace(sample_documents.document(), sections=(section,))
+
+    pages = [plain(page.extract_text()) for page in sample_documents.reader(to_pdf(whole)).pages]
+
+    holding = {number for number, text in enumerate(pages) if re.search(r"Fact\d|Foundso", text)}
+    assert len(holding) == 1
 
 
 def test_numbers_end_at_the_same_place() -> None:

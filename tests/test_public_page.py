@@ -116,6 +116,12 @@ def test_a_survey_of_which_nothing_was_released_says_so() -> None:
     assert 'class="found' not in page
     assert "Noise was added" not in page
 
+    book = sample_ledger.ledger()
+    counts = tuple(entry for entry in book.released if entry.item.kind == ItemKind.COUNT)
+    page = write_public_page(publish(ledger=replace(book, released=counts)), "en")
+    assert "Nothing was released yet." not in page
+    assert "Of the answers, nothing was released yet." in page
+
 
 def by_stratum(*islands: Figure) -> Published:
     """A release by stratum in which nothing is told of the Islands, whatever their estimate."""

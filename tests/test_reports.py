@@ -167,7 +167,7 @@ def test_report_without_responses_says_so(signed_in: FlaskClient, survey: Publis
     assert _get(signed_in, survey, "responses.csv") == "q1,q2\r\n"
     document, live = _pages(signed_in, survey)
     assert "No response is shown." in document
-    assert "Nothing is shown yet. The first responses will show here by themselves." in live
+    assert "The first responses will show here by themselves." in live
 
 
 def test_html_report_needs_nothing_but_itself(signed_in: FlaskClient, survey: Published) -> None:

@@ -53,7 +53,7 @@ def render_editor(
     cards = editing.cards(document, spending)
     outlook = editing.foresee_draft(document)
     everything = "check" in request.args
-    fields = editing.Fields(shown_document, _place_problems(problems, document), everything=everything)
+    fields = editing.Fields(shown_document, place_problems(problems, document), everything=everything)
     at = _read_number("at")
     undo, redo = (False, False) if survey is None else drafts.count_steps(session(), survey)
     return render_template(
@@ -151,7 +151,7 @@ def check_draft(document: Mapping[str, Any]) -> tuple[Definition | None, Sequenc
         return None, error.problems
 
 
-def _place_problems(problems: Sequence[Problem], document: Mapping[str, Any]) -> list[tuple[str, str, str]]:
+def place_problems(problems: Sequence[Problem], document: Mapping[str, Any]) -> list[tuple[str, str, str]]:
     """Path, name and message of each problem, at the field where it is mended."""
     shown: dict[tuple[str, str, str], None] = {}
     for problem in problems:

@@ -150,6 +150,12 @@ def test_unfinished_survey_is_kept_and_says_what_is_missing(
     assert signed_in.post(f"{editor.path}/publish").status_code == 422
     assert not dump(database_url)["survey_versions"]
 
+    editor.type({"questions[0].kind": "select_one"}).press("renew-0").press("save")
+    for path in (editor.path, f"{editor.path}/preview"):
+        said = signed_in.get(path).text
+        assert "Question 1, answer 1" in said
+        assert "downloaded files" not in said  # names are made from the texts that are missing
+
 
 def test_what_is_missing_is_not_told_while_it_is_being_written(signed_in: FlaskClient) -> None:
     editor = editor_form.new(signed_in).press("add")

@@ -143,6 +143,8 @@ def test_looking_shows_the_price_and_spends_nothing(
     said = words(builder.tick(COUNT, share("q1")).type(epsilon="0,5", people="400").press().answer.text)
 
     assert "It spends ε = 0.5. Afterwards 0.5 is left." in said
+    assert "takes all that is left" not in said
+    assert "takes all that is left" in words(builder.type(epsilon="1").press().answer.text)
     assert said.count("ε = 0.25") == 2
     # A geometric of scale 4: variance 2a/(1 - a)^2 with a = e^-1/4.
     assert "± 5.7 people" in said

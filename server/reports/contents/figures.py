@@ -17,7 +17,7 @@ from server.study.surveys import definition_of
 STATISTICS = {
     "respondents": N_("Respondents"),
     "reports": N_("Reports as they arrived, with noise"),
-    "fitted": N_("The same, made to add up"),
+    "fitted": N_("Reports with noise, made to add up"),
     "weighted_share": N_("Estimated share of true answers, weighted by population"),
     "share": N_("Estimated share of true answers, not weighted"),
     "weighted_mean": N_("Estimated mean, weighted by population"),
@@ -36,6 +36,7 @@ OF_ROWS = {
     **STATISTICS,
     "respondents": N_("Rows"),
     "reports": N_("Rows, with noise"),
+    "fitted": N_("Rows with noise, made to add up"),
     "share": N_("Share of the rows"),
     "mean": N_("Mean"),
     "most_common": N_("Most common"),

@@ -148,8 +148,11 @@ def _lead(words: ReportWords, published: Published) -> tuple[Section, ...]:
     findings = tuple(_findings(words, published, asked))
     said = describe_answered(words, published)
     first: list[Block] = [methods.make_paragraph(f"{said}.")] if said else []
-    if not findings:
+    released = published.ledger.released
+    if not released:
         first.append(methods.make_paragraph(_("Nothing was released yet.")))
+    elif all(entry.item.kind == ItemKind.COUNT for entry in released):
+        first.append(methods.make_paragraph(_("Of the answers, nothing was released yet.")))
     found = Section("findings", Text(_("What was found")), tuple(first), findings)
     coin = tuple(describe_coin(words, published))
     rest = (

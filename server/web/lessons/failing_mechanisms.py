@@ -99,6 +99,11 @@ class FailedMechanism:
     hits: tuple[int, int, int] | None
 
     @property
+    def unbounded(self) -> bool:
+        """Whether no ε is enough: something can come with the one data and never with the other."""
+        return math.isinf(self.certified)
+
+    @property
     def claimed_odds(self) -> float:
         """The factor by which one person may change how likely anything is, as was said; rounded up."""
         return math.ceil(100 * math.exp(self.claimed)) / 100

@@ -24,6 +24,7 @@ from server.study.smallest_group import limit_unseen
 from server.study.xlsform import write_xlsform
 from server.web.context import answer_names, attach_file, link_to, session
 from server.web.download_names import name_of_survey_file
+from server.web.editor_page import place_problems
 from server.web.language_choice import choose_language
 from server.web.page_parts import parts_of
 from server.web.problem_texts import describe
@@ -115,7 +116,8 @@ def preview(survey: Survey) -> ResponseReturnValue:
     draft, problems = _check_draft(survey)
     if draft is None:
         with force_locale(choose_language(request, LANGUAGES)):  # this one is for researchers
-            return render_template("manage/unfinished.html", survey=survey, missing=_missing(problems))
+            missing = place_problems(problems, surveys.draft_document(survey))
+            return render_template("manage/unfinished.html", survey=survey, missing=missing)
     published = draft.to_canonical()
     parts = parts_of(published, preview=True, forgets=survey.forgets)
     return render_template(
@@ -182,7 +184,7 @@ def _overview(survey: Survey, refused: Sequence[tuple[str, str]]) -> str:
         planned=None if draft is None or draft.plan is None else draft.plan.respondents,
         unseen=unseen if leaves and survey.state != State.CLOSED else None,
         sha256=sha256,
-        missing=_missing(problems),
+        missing=place_problems(problems, document),
         promise=None if draft is None else _promise(draft),
         margin=_margin(draft),
         repeated=editing.find_repeated(document),
@@ -214,8 +216,3 @@ def _check_draft(survey: Survey) -> tuple[Definition | None, Sequence[Problem]]:
         return surveys.draft(survey), ()
     except InputError as error:
         return None, error.problems
-
-
-def _missing(problems: Sequence[Problem]) -> list[tuple[str, str, str]]:
-    """The path in the editor, the name and the message of each problem."""
-    return [(problem.field, *describe(problem)) for problem in problems]
