@@ -291,7 +291,9 @@ def test_a_page_that_changed_on_the_site_is_kept_again_once_it_is_handed_over(
     with factories.writing(served.database_url) as session:
         found = survey_access.find(session, tablet.slug)
         assert found is not None
-        sheet = study_sheets.parse_study_sheet({"sponsor": "Union", "contact_name": "Ana, room 12", "shown": True})
+        sheet = study_sheets.parse_study_sheet(
+            {"sponsor": "Union", "contact_name": "Ana, room 12", "shown": True}
+        )
         study_sheets.save_study_sheet(session, found, sheet)
     for _ in range(2):  # a browser may end the former worker only after this visit has asked for a new one
         page.reload()
