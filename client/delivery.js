@@ -140,7 +140,8 @@ function deliver(page, body, { to = page.responses, waiting = false, now = false
     const outcome = await post(to, sent, { language: reader(), signal: stop.signal });
     if (stop.signal.aborted) return { over: true };
     if (outcome.status === 428) way.setClock?.(outcome.date);
-    if (outcome.status === 200 || outcome.status === 201) markSent(page);
+    // What was erased meanwhile, on another page, leaves no note either.
+    if ((outcome.status === 200 || outcome.status === 201) && (!kept || recall(page).id === id)) markSent(page);
     return outcome;
   }
 

@@ -125,6 +125,7 @@ async function showHandOver() {
   show(part);
   sendOnceIdle();
   await showCounts();
+  await keepAgain();
 }
 
 /** Until somebody presses Start. */
@@ -198,8 +199,13 @@ async function showDesk() {
   });
   show(part);
   await showCounts();
+  ready.textContent = ready.dataset[await keepAgain() ? 'yes' : 'no'];
+}
+
+/** Whether the page is kept from now on: it may have changed on the site, and what was kept of it gone. */
+async function keepAgain() {
   if (page.offline && !await isPageKept()) await keepPage();
-  ready.textContent = ready.dataset[await isPageKept() ? 'yes' : 'no'];
+  return isPageKept();
 }
 
 async function end() {

@@ -73,10 +73,10 @@ SWITCHES: Mapping[str, Switch] = {
         N_("Without a network"),
         (
             N_(
-                "The device keeps the page and the questions until the respondent sends, declines or erases: "
-                "until then, whoever looks at the device can tell that this survey was opened on it. It "
-                "never keeps an answer. What was sent without a network waits there, and goes by itself when "
-                "the network is back and the page is open."
+                "The device keeps the page and the questions until the answers have arrived, or the respondent "
+                "declines or erases: until then, whoever looks at the device can tell that this survey was "
+                "opened on it. It never keeps an answer. What was sent without a network waits there, and goes "
+                "by itself when the network is back and the page is open."
             ),
         ),
         "Once opened, it can be answered without a network.",

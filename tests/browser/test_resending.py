@@ -237,6 +237,25 @@ def test_traces_erased_on_one_page_are_sent_by_none(visit: Respondent, served: f
     assert visit.page.evaluate("localStorage.length") == 0
 
 
+def test_traces_erased_on_one_page_while_another_is_sending_leave_no_note(
+    visit: Respondent, served: factories.Served
+) -> None:
+    bodies = sent_bodies(visit.page)
+    other = Respondent(visit.page.context.new_page(), visit.slug).open()
+    expect(other.heading("This is what you were about to send")).to_be_visible()
+    held: list[Route] = []
+    visit.page.context.route(RESPONSES, lambda route: held.append(route))
+    with visit.page.expect_request(RESPONSES):
+        visit.button("Send").click()
+    other.button("Erase my traces").click()
+    expect(other.heading("Nothing of this survey is left on this page")).to_be_visible()
+    held.pop().continue_()
+    expect(visit.heading(SENT)).to_be_visible()
+    expect(visit.page.get_by_text("This browser remembers nothing of it")).to_be_visible()
+    assert own_rows(served, bodies[0]) == 1
+    assert visit.page.evaluate("localStorage.length") == 0
+
+
 def test_where_nothing_can_be_kept_the_page_does_not_say_that_it_is(
     open_page: Opener, survey: factories.Published, served: factories.Served
 ) -> None:

@@ -13,6 +13,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, Request, Response, Route, expect
 
+from server.people import survey_access
+from server.study import study_sheets
 from server.web.joined_modules import find_file
 from tests.browser import question_screens as screens
 from tests.browser.axe_inspector import Inspector
@@ -60,6 +62,12 @@ LOOK_UNTIL_NOTHING_IS_KEPT = f"""async () => {{
   }}
   return false;
 }}"""
+LOOK_UNTIL_KEPT = """async () => {
+  const { serviceWorker } = navigator;
+  while (!(await caches.match(location.href, { ignoreVary: true }) && await serviceWorker.getRegistration())) {
+    await new Promise((resume) => setTimeout(resume, 20));
+  }
+}"""
 FEW = 12
 UNLIKELY = 1e-6
 
@@ -273,6 +281,29 @@ def test_nothing_of_a_receipt_goes_into_the_clipboard_or_a_file(tablet: Responde
     expect(page.get_by_text(address)).to_be_visible()
     hand_back(tablet)
     assert page.evaluate("navigator.clipboard.readText()") == "before"
+
+
+def test_a_page_that_changed_on_the_site_is_kept_again_once_it_is_handed_over(
+    tablet: Respondent, served: factories.Served
+) -> None:
+    """As after an upgrade: the former one goes as soon as the tablet meets the network."""
+    page = tablet.page
+    with factories.writing(served.database_url) as session:
+        found = survey_access.find(session, tablet.slug)
+        assert found is not None
+        sheet = study_sheets.parse_study_sheet(
+            {"sponsor": "Union", "contact_name": "Ana, room 12", "shown": True}
+        )
+        study_sheets.save_study_sheet(session, found, sheet)
+    for _ in range(2):  # a browser may end the former worker only after this visit has asked for a new one
+        page.reload()
+        await_hand_over(tablet)
+        expect(page.get_by_text("Ana, room 12")).to_be_visible()
+        page.evaluate(LOOK_UNTIL_KEPT)
+    page.context.set_offline(True)
+    page.reload()
+    await_hand_over(tablet)
+    expect(page.get_by_text("Ana, room 12")).to_be_visible()
 
 
 def test_declining_leaves_the_tablet_ready_for_the_next(tablet: Respondent) -> None:
