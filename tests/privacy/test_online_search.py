@@ -84,6 +84,27 @@ def test_published_variants_that_are_wrong_fail(wrong: Ask) -> None:
     assert loss_of(plan_search(2, 4.0), wrong, falls=4) > 4
 
 
+def unless_far(search: OngoingSearch, excess: int) -> tuple[bool, OngoingSearch | None]:
+    """What hardly needs noise gets none."""
+    if abs(excess) < 50:
+        return ask(search, excess)
+    return (True, None) if excess > 0 else (False, search)
+
+
+def test_answers_far_from_the_threshold_need_noise_as_well() -> None:
+    """Nothing that is told of these two tells the neighbours apart: it is seen that something else decided."""
+    noise, far = plan_search(1, 4.0), ([-200, 200], [-199, 199])
+    assert interaction_loss(lambda: begin_search(noise, 1), ask, *far)[0] <= 4
+    assert interaction_loss(lambda: begin_search(noise, 1), unless_far, *far)[0] == math.inf
+
+    def at_once(answers: list[int]) -> list[bool]:
+        found = sparse_vector(answers, 0, 1, 1, 4.0).above.tolist()
+        return [True] if answers[0] >= 50 else found
+
+    assert compared_loss(at_once, [0, 0], [1, 1], 2)[0] <= 4
+    assert compared_loss(at_once, [200, 0], [199, 1], 2)[0] == math.inf
+
+
 def test_noise_that_does_not_grow_with_c_fails() -> None:
     """Algorithm 4, and half of its factor."""
     right = plan_search(2, 4.0)
@@ -130,6 +151,11 @@ def test_a_new_threshold_each_time_is_as_private_as_its_parts_together() -> None
     # The broken twin: one answer in each search loses more than it should.
     louder = replace(noise, answers_loss=noise.answers_loss * Fraction(6, 5))
     assert interaction_loss(lambda: begin_search(louder, 1), ask, *rounds)[0] > together
+    # One noise for both loses less, whatever is asked: nothing that is told could refute it.
+    kept = replace(noise, redrawn=False)
+    most = noise.threshold_loss + 2 * float(noise.answers_loss)
+    assert 0.95 * most < interaction_loss(lambda: begin_search(kept, 1), ask, *rounds)[0] <= most < together
+    assert -math.expm1(noise.epsilon - most) < noise.delta
 
 
 def test_delta_is_given_back_where_it_does_not_help() -> None:

@@ -101,6 +101,18 @@ REFUSED: dict[str, tuple[dict[str, bytes | None], dict[str, str], int, str]] = {
         422,
         "Row 402, column cheated: must be one of 0, 1, no, yes; it is perhaps",
     ),
+    "a NUL": (
+        {"data": write_table() + b"yes,no,m\0ale\n"},
+        {},
+        422,
+        "Table: must not contain a NUL character",
+    ),
+    "UTF-16": (
+        {"data": write_table().decode().encode("utf-16-le")},
+        {},
+        422,
+        "Table: must not contain a NUL character",
+    ),
     "a row": ({"data": write_table() + b"yes\n"}, {}, 422, "Row 402: must have 3 cells; it has 1"),
     "a column": ({"data": b"cheated,sex\nyes,male\n"}, {}, 422, "Table: must have a column"),
     "a weight": (

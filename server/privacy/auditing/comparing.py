@@ -98,9 +98,11 @@ def _patterns(
 ) -> dict[Any, tuple[Outcome, str]] | None:
     """Each output with its chance, the draws after the comparisons, and a pattern that leads to it.
 
-    None where outputs do not follow from what is above a noisy threshold.
+    None where outputs do not follow from what is above a noisy threshold, or are the same if only one answer is and
+    if none: something else decided about it.
     """
     found: dict[Any, tuple[Outcome, str]] = {}
+    alone = set()
     for above in product((False, True), repeat=answers):
         shown = set()
         for offset in _OFFSETS:
@@ -112,6 +114,8 @@ def _patterns(
         if len(shown) > 1:
             return None
         (output,) = shown
+        if sum(above) <= 1:
+            alone.add(output)
         threshold, compared, *after = dealer.draws
         pattern = "".join("+" if up else "-" for up in above)
         known, first = found.get(output, (Outcome(0.0, tuple(after)), pattern))
@@ -119,7 +123,7 @@ def _patterns(
             Outcome(known.chance + chance_of_pattern(above, threshold, compared), known.draws),
             first,
         )
-    return found
+    return found if len(alone) == answers + 1 else None
 
 
 @lru_cache(maxsize=1024)

@@ -92,8 +92,10 @@ def interaction_loss(
     """
     found = []
     for answers in (first, second):
-        seen = [dict(_follow(begin, ask, answers, offset)) for offset in _OFFSETS]
-        if any(kept.keys() != seen[0].keys() for kept in seen) or None in seen[0]:
+        courses = [list(_follow(begin, ask, answers, offset)) for offset in _OFFSETS]
+        seen = [dict(own) for own in courses]
+        alike = len(seen[0]) < len(courses[0])  # told the same, above or not: something else decided
+        if any(kept.keys() != seen[0].keys() for kept in seen) or None in seen[0] or alike:
             return math.inf, _NOT_COMPARED
         found.append(seen[0])
     if found[0].keys() != found[1].keys():

@@ -24,6 +24,8 @@ from server.privacy.selection._exact import happens_with_exp
 _RUNS = 8_000
 _BELOW = 6
 """Answers that are below a threshold one after the other: their comparisons share one noisy threshold."""
+_FAR = 200
+"""How far from a threshold an answer is that hardly needs noise to be told right, and gets it all the same."""
 
 
 def cases() -> list[Case]:
@@ -106,6 +108,13 @@ def cases() -> list[Case]:
             1,
             monotone=True,
         ),
+        by_comparing(
+            "sparse_vector(4, c = 1), far apart",
+            4.0,
+            partial(_sparse, positives=1),
+            ([0, 1 - _FAR, 1 + _FAR], [1, -_FAR, _FAR]),
+            3,
+        ),
         *_searches(),
     ]
 
@@ -147,6 +156,7 @@ def _searches() -> list[Case]:
         by_searching(name, claim, begin, _ask, inputs)
         for name, claim, begin, inputs in (
             ("search(4, c = 1)", 4.0, once, (rise, fall)),
+            ("search(4, c = 1), far apart", 4.0, once, ([-_FAR, _FAR], [-_FAR + 1, _FAR - 1])),
             ("search(4, c = 2)", 4.0, twice, ([*rise, -2], [*fall, -3])),
             ("search(4, c = 2), monotone", 4.0, monotone, ([*rise, -2], [0] * _BELOW + [-2, -2])),
             ("search(1, c = 2, delta = 0.1), at delta = 0", 1.267, anew, (rise * 2, fall * 2)),
