@@ -532,6 +532,7 @@ def walk_releases(owner: Reader, stranger: Reader, site: factories.Served) -> Re
         owner.get(f"{home}{page}")
     viewer.get(home)
     look([])
+    look([count], epsilon="90")
     look([count, yes], division="errors")
     look([count, yes, item("mean", "e8"), item("mean", "e19")], division="proportions")
     errors = {f"amount {each}": "3" for each in (count, yes, item("mean", "e8"))}
@@ -633,7 +634,9 @@ def walk_links(owner: Reader, site: factories.Served) -> None:
     owner.get(f"/s/{divided}")
     owner.get(f"/s/{part}/how")
     # Numbers whose singular differs from the plural: room for one response.
-    _set_limits(database, full.slug, cap=1, minimum=1)
+    for minimum in (2, 1):
+        _set_limits(database, full.slug, cap=1, minimum=minimum)
+        owner.get(f"/manage/surveys/{full.slug}/results")
     assert factories.ask(site.url + full.url, full.response())[0] == 201
     for slug in (draft, bare.slug, full.slug, many.slug, closed.slug):
         images = (f"/qr/{slug}.svg", f"/qr/{slug}.png", "/qr/unknown.svg")
