@@ -9,6 +9,7 @@ const scope = location.pathname;
 const name = key(scope);
 let ends = new AbortController();
 let kept = null; // or dropped
+let policy = null;
 
 const here = () => location.pathname + location.search; // without the code of an invitation
 
@@ -18,8 +19,9 @@ way.keepPage = (again = false) => {
   return kept;
 };
 
-/** Whether all of it is here, with what answers in place of the network. */
+/** Whether all of it is here, with what answers in place of the network; what is on its way is waited for, and not begun twice. */
 export async function isPageKept() {
+  await kept;
   try {
     const registration = await navigator.serviceWorker.getRegistration(scope);
     const own = registration && new URL(registration.scope).pathname === scope;
@@ -59,7 +61,7 @@ async function keep() {
   const loaded = await Promise.all(once.map(([file, integrity]) => fetch(file, { integrity, signal })));
   // In the order of the page, not in that of arrival.
   for (const [place, [file]] of once.entries()) await cache.put(file, loaded[place]);
-  const policy = globalThis.trustedTypes?.createPolicy('offline-worker', { createScriptURL: () => page.offline });
+  policy ??= globalThis.trustedTypes?.createPolicy('offline-worker', { createScriptURL: () => page.offline }); // a page may make it once
   await navigator.serviceWorker.register(policy?.createScriptURL('') ?? page.offline, { scope });
   signal.throwIfAborted();
 }

@@ -125,7 +125,7 @@ async function showHandOver() {
   show(part);
   sendOnceIdle();
   await showCounts();
-  await keepAgain();
+  keepAgain(); // nobody waits for it
 }
 
 /** Until somebody presses Start. */

@@ -89,13 +89,13 @@ def _lines(file: IO[bytes], told: Told) -> Iterator[str]:
             template = N_("must have rows of at most %(limit)d bytes; one has more")
             raise refuse(413, "data", template, limit=_LINE_LIMIT)
         number += 1
-        if b"\0" in line:  # as in UTF-16 without its mark
-            raise refuse(422, "data", N_("must not contain a NUL character"))
         try:
             text = line.decode("utf-8-sig" if done == 0 else "utf-8")
         except UnicodeDecodeError as error:
             template = N_("must be UTF-8; line %(number)d is not, at byte %(position)d of the file")
             raise refuse(400, "data", template, number=number, position=done + error.start) from None
+        if "\0" in text:  # as in UTF-16 without its mark
+            raise refuse(422, "data", N_("must not contain a NUL character"))
         done += len(line)
         told(done)
         yield text
