@@ -109,6 +109,7 @@ def without_a_note(visit: Respondent, truth: str) -> None:
     assert visit.page.evaluate("localStorage.length") == 0
     visit.page.reload()
     expect(visit.button("Start · {n} questions", n=3)).to_be_visible()
+    await_files(visit.page)
 
 
 def language_changed(visit: Respondent, truth: str) -> None:
