@@ -20,7 +20,7 @@ from hypothesis import HealthCheck, settings
 import server.study.xlsform.workbook  # noqa: F401 - it says what openpyxl reads with, before anything imports that
 from server.config import Config
 from server.web.database_start import open_database
-from tests.support import cheap_hashes, factories, sampling, shared_compilation, turns
+from tests.support import cheap_hashes, factories, sampling, shared_compilation, shared_imports, turns
 from tests.support.form_client import Browser
 from tests.support.front_client import create_app
 
@@ -39,7 +39,7 @@ class NewDatabase(Protocol):
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_collection() -> Generator[None, object, object]:
+def pytest_collection(session: pytest.Session) -> Generator[None, object, object]:
     """Keep the garbage collector from looking again and again at thousands of tests and modules, which all stay.
 
     While they are collected it takes twice as long as all the rest, in every process that runs tests. Afterwards it
@@ -47,6 +47,7 @@ def pytest_collection() -> Generator[None, object, object]:
     """
     gc.disable()
     try:
+        shared_imports.import_share(session.config)
         return (yield)
     finally:
         gc.collect()

@@ -111,7 +111,7 @@ def test_what_runs_on_both_databases_is_there() -> None:
         )
 
 
-def test_of_three_in_turn_a_whole_run_takes_one_and_whoever_asks_for_a_file_gets_it() -> None:
+def test_of_those_in_turn_a_whole_run_takes_one_and_whoever_asks_for_a_file_gets_it() -> None:
     file = "tests/test_withdrawal_lists.py"
     every = list_tests("short", file, "-m", "scaled")
     taken = list_tests("short", "-o", f"testpaths={file}")
@@ -132,10 +132,10 @@ def test_each_test_has_its_turn_and_no_other_is_skipped(monkeypatch: pytest.Monk
         left = turns.skip_others([*others, *tests])
         assert turns.skip_others([*reversed(tests), *others]) == left
         assert not left & set(others)
-        assert len(left) == 13
+        assert len(left) == 16
         taken.update(set(tests) - left)
     assert taken.keys() == set(tests)
-    assert min(taken.values()) > SEEDS // 4
+    assert min(taken.values()) > SEEDS // 7
 
 
 def test_what_is_taken_in_turn_is_there() -> None:
