@@ -1,6 +1,9 @@
 """A database that cannot be used: one line on standard error, exit status 2, no traceback, and nothing written."""
 
+import os
+import shutil
 import sqlite3
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -132,6 +135,23 @@ def test_a_file_that_may_not_be_written_to(path: Path) -> None:
         file.seek(18)
         file.write(b"\x03\x03")  # "written by a newer SQLite: read only" (its file format, 1.3.3)
     refused(f"sqlite:///{path}", ("serve",))
+
+
+def test_a_file_of_somebody_else(path: Path) -> None:
+    """Its folder may be written to, and nothing is due: SQLite by itself complains of the first change only."""
+    with tempfile.TemporaryDirectory() as folder:  # pytest's own are for one user
+        os.chmod(folder, 0o777)  # noqa: S103 - nothing is in it
+        there = shutil.copy(path, Path(folder) / "database")
+        there.chmod(0o444)
+        before = os.geteuid()
+        try:
+            if before == 0:  # who may write to any file
+                os.seteuid(65_534)
+            for command in (("serve",), ("user", "list")):
+                refused(f"sqlite:///{there}", command, "the database may not be written to")
+        finally:
+            os.seteuid(before)
+        assert there.read_bytes() == path.read_bytes()
 
 
 @pytest.mark.parametrize("command", [("serve",), ("demo",)], ids=" ".join)
