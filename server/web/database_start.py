@@ -184,7 +184,7 @@ def _check_pages(engine: sa.Engine, tell: Callable[[str], object]) -> None:
 def _check_writing(engine: sa.Engine) -> None:
     """Try to write, and leave all as it was.
 
-    On a file that may only be read SQLite begins a transaction that writes without a word, and refuses the first change.
+    On a file that may only be read SQLite begins a transaction that writes, and refuses the first change only.
     """
     with engine.execution_options(moneda_writes=True).connect() as connection:
         number = connection.exec_driver_sql("PRAGMA user_version").scalar_one()
