@@ -4,12 +4,15 @@ import os
 import shutil
 import sqlite3
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
 
 from server.store.engines import make_engine, migrate_within
+from server.store.failures import Failure, find_failure
 from server.web.database_start import LARGE, UnusableError, open_database
 from tests.conftest import NewDatabase
 from tests.support import factories
@@ -137,21 +140,46 @@ def test_a_file_that_may_not_be_written_to(path: Path) -> None:
     refused(f"sqlite:///{path}", ("serve",))
 
 
-def test_a_file_of_somebody_else(path: Path) -> None:
-    """Its folder may be written to, and nothing is due: SQLite by itself complains of the first change only."""
+@contextmanager
+def of_somebody_else(path: Path) -> Iterator[Path]:
+    """A copy in another folder, which this process may only read."""
     with tempfile.TemporaryDirectory() as folder:  # pytest's own are for one user
-        os.chmod(folder, 0o777)  # noqa: S103 - nothing is in it
+        os.chmod(folder, 0o777)  # noqa: S103 - nothing else is in it
         there = shutil.copy(path, Path(folder) / "database")
         there.chmod(0o444)
         before = os.geteuid()
         try:
             if before == 0:  # who may write to any file
                 os.seteuid(65_534)
-            for command in (("serve",), ("user", "list")):
-                refused(f"sqlite:///{there}", command, "the database may not be written to")
+            yield there
         finally:
             os.seteuid(before)
-        assert there.read_bytes() == path.read_bytes()
+
+
+def test_a_file_of_somebody_else(path: Path) -> None:
+    """Its folder may be written to, and nothing is due: SQLite by itself complains of the first change only."""
+    before = path.read_bytes()
+    with of_somebody_else(path) as there:
+        with pytest.raises(UnusableError, match="the database may not be written to"):
+            open_database(f"sqlite:///{there}")
+        assert there.read_bytes() == before
+
+
+def test_a_file_that_may_be_written_to_again(path: Path) -> None:
+    """What was opened meanwhile is not used on."""
+    with of_somebody_else(path) as there:
+        engine = make_engine(f"sqlite:///{there}")
+        with pytest.raises(sa.exc.OperationalError) as caught, engine.begin() as connection:
+            connection.exec_driver_sql("CREATE TABLE a (b)")
+        assert find_failure(caught.value) is Failure.READ_ONLY
+        somebody = os.geteuid()
+        os.seteuid(os.getuid())
+        for each in there.parent.iterdir():  # SQLite gives its log and index the mode of the file
+            each.chmod(0o666)
+        os.seteuid(somebody)
+        with engine.begin() as connection:
+            connection.exec_driver_sql("CREATE TABLE a (b)")
+        engine.dispose()
 
 
 @pytest.mark.parametrize("command", [("serve",), ("demo",)], ids=" ".join)
