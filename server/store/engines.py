@@ -244,7 +244,7 @@ def _let_go_of_readers(engine: sa.Engine) -> None:
         refused = getattr(error, "sqlite_errorname", "").startswith("SQLITE_READONLY")
         return refused or is_disconnect(error, connection, cursor)
 
-    engine.dialect.is_disconnect = is_of_no_use  # type: ignore[method-assign]
+    engine.dialect.is_disconnect = is_of_no_use  # type: ignore[method-assign, assignment]
 
 
 def _prepare_sqlite(connection: Any, patience: float) -> None:
