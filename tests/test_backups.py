@@ -331,6 +331,9 @@ def test_files_of_odd_names_are_what_they_are_called(sqlite: NewDatabase, tmp_pa
     ):
         refused = run_with(wrong, "restore", str(folder / "-b ?"))
         assert (refused.exit_code, "DATABASE_URL must name" in refused.stderr) == (2, True), wrong
+    nowhere = "sqlite:////proc/self/new.sqlite3"  # nor may root
+    refused = run_with(nowhere, "restore", str(folder / "-b ?"), *key_of(folder / "-b ?"))
+    assert (refused.exit_code, "must be a folder that can be written to" in refused.stderr) == (2, True)
 
 
 def test_a_restored_copy_says_that_what_was_changed_since_is_as_it_was(

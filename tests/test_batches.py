@@ -404,6 +404,49 @@ def test_tallies_of_any_size_are_put_in_order_part_by_part(sqlite: NewDatabase) 
     assert strings == sorted(strings)
 
 
+@contextmanager
+def reading_rows_while_holding() -> Iterator[list[str]]:
+    """Statements that read responses in transactions that write: whoever wants to write waits for as long."""
+    held: list[str] = []
+
+    def look(connection: sa.Connection, _cursor: object, statement: str, *_rest: object) -> None:
+        if connection.get_execution_options().get("moneda_writes") and "FROM responses_" in statement:
+            held.append(statement)
+
+    sa.event.listen(sa.Engine, "before_cursor_execute", look)
+    yield held
+    sa.event.remove(sa.Engine, "before_cursor_execute", look)
+
+
+def test_new_books_never_take_the_place_of_books_that_a_response_has_changed(database_url: str) -> None:
+    survey = factories.publish(database_url, minimum=4)
+    (other,) = factories.plant(database_url, survey.slug, "A").values()
+    engine = make_engine(database_url).execution_options(moneda_writes=True)
+    with engine.begin() as connection:
+        responses.accept_all(connection, arrivals(survey, 40, [survey.slug, other]), NOW, responses.Links())
+        cells, counts, counter = cells_of(1).c, batches_of(1), counters_of(1)
+        own = sa.select(cells.id).where(cells.stratum_id.is_(None))
+        connection.execute(sa.delete(counts).where(counts.c.cell_id.in_(own)))
+        connection.execute(sa.update(counter).values(n=counter.c.n + 1))
+
+    placed = []
+    for link in (survey.slug, other):
+        with open_session(engine, writes=False) as session:
+            seen = survey_access.find(session, survey.slug)
+            assert seen is not None
+            new = batches.make_anew(session.connection(), seen, NOW.date())
+        with engine.begin() as connection:
+            responses.accept_all(connection, arrivals(survey, 1, [link]), NOW, responses.Links())
+        with open_session(engine, writes=True) as session, session.begin():
+            seen = survey_access.find(session, survey.slug)
+            assert seen is not None
+            placed.append(batches.put_in_place(session.connection(), seen, new))
+
+    assert placed == [False, True]
+    assert agree(database_url, survey.slug) == 42
+    engine.dispose()
+
+
 def test_recount_tells_what_differs_and_mends_it(database_url: str) -> None:
     """Books that somebody has spoilt: batches are gone, what waits is another, the counter is wrong."""
     survey, other = (factories.publish(database_url, minimum=4) for _ in range(2))
@@ -423,7 +466,9 @@ def test_recount_tells_what_differs_and_mends_it(database_url: str) -> None:
         connection.execute(sa.update(counter).values(n=counter.c.n + 1))
     engine.dispose()
 
-    told = factories.run(database_url, "recount", "--json")
+    with reading_rows_while_holding() as held:
+        told = factories.run(database_url, "recount", "--json")
+    assert held == []
 
     documents = {entry["survey"]: entry for entry in json.loads(told.stdout)}
     assert told.exit_code == 1

@@ -19,6 +19,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from server.cli import main
+from server.output import typesetting
 from server.reports.formats import FORMATS
 from tests.conftest import NewDatabase
 from tests.support import factories
@@ -203,6 +204,17 @@ def test_a_terminal_gets_no_bytes_that_are_no_text(url: str, slug: str) -> None:
         )
     assert done.returncode == 2
     assert "--output must be given with --format pdf" in done.stderr
+
+
+def test_a_pdf_that_takes_too_long_is_refused_and_leaves_no_file(
+    url: str, slug: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(typesetting, "LONGEST", 0)
+    done = run(url, "report", slug, "--output", str(tmp_path / "report.pdf"))
+    assert done.exit_code == 2
+    assert "document: took more than 0 seconds to make" in done.stderr
+    assert "take another format" in done.stderr
+    assert not list(tmp_path.iterdir())
 
 
 def test_contradictions_are_refused(url: str, slug: str, tmp_path: Path) -> None:

@@ -1,12 +1,18 @@
 """A database that cannot be used: one line on standard error, exit status 2, no traceback, and nothing written."""
 
+import os
+import shutil
 import sqlite3
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
 
 from server.store.engines import make_engine, migrate_within
+from server.store.failures import Failure, find_failure
 from server.web.database_start import LARGE, UnusableError, open_database
 from tests.conftest import NewDatabase
 from tests.support import factories
@@ -132,6 +138,48 @@ def test_a_file_that_may_not_be_written_to(path: Path) -> None:
         file.seek(18)
         file.write(b"\x03\x03")  # "written by a newer SQLite: read only" (its file format, 1.3.3)
     refused(f"sqlite:///{path}", ("serve",))
+
+
+@contextmanager
+def of_somebody_else(path: Path) -> Iterator[Path]:
+    """A copy in another folder, which this process may only read."""
+    with tempfile.TemporaryDirectory() as folder:  # pytest's own are for one user
+        os.chmod(folder, 0o777)  # noqa: S103 - nothing else is in it
+        there = shutil.copy(path, Path(folder) / "database")
+        there.chmod(0o444)
+        before = os.geteuid()
+        try:
+            if before == 0:  # who may write to any file
+                os.seteuid(65_534)
+            yield there
+        finally:
+            os.seteuid(before)
+
+
+def test_a_file_of_somebody_else(path: Path) -> None:
+    """Its folder may be written to, and nothing is due: SQLite by itself complains of the first change only."""
+    before = path.read_bytes()
+    with of_somebody_else(path) as there:
+        with pytest.raises(UnusableError, match="the database may not be written to"):
+            open_database(f"sqlite:///{there}")
+        assert there.read_bytes() == before
+
+
+def test_a_file_that_may_be_written_to_again(path: Path) -> None:
+    """What was opened meanwhile is not used on."""
+    with of_somebody_else(path) as there:
+        engine = make_engine(f"sqlite:///{there}")
+        with pytest.raises(sa.exc.OperationalError) as caught, engine.begin() as connection:
+            connection.exec_driver_sql("CREATE TABLE a (b)")
+        assert find_failure(caught.value) is Failure.READ_ONLY
+        somebody = os.geteuid()
+        os.seteuid(os.getuid())
+        for each in there.parent.iterdir():  # SQLite gives its log and index the mode of the file
+            each.chmod(0o666)
+        os.seteuid(somebody)
+        with engine.begin() as connection:
+            connection.exec_driver_sql("CREATE TABLE a (b)")
+        engine.dispose()
 
 
 @pytest.mark.parametrize("command", [("serve",), ("demo",)], ids=" ".join)

@@ -1,6 +1,8 @@
 """`python -m server recount`: the books of surveys are held against the stored rows."""
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import click
@@ -22,6 +24,9 @@ from server.people import survey_access
 from server.store.models import State, Survey
 from server.study import strata, surveys
 
+_TRIES = 3
+"""Times that books are made anew before a survey takes no responses meanwhile."""
+
 
 @click.command()
 @click.argument("slugs", nargs=-1, metavar="[SLUG]...")
@@ -31,8 +36,9 @@ def recount(ctx: click.Context, slugs: tuple[str, ...], as_json: bool) -> None:
     """Hold what is counted of surveys, or of all, against their stored responses.
 
     What differs is made anew from the responses, and said; then the exit status is 1. Where the rows of responses
-    were deleted, as their days were over, nothing is compared, and it is said so. Meanwhile the
-    survey that differs takes no responses, and on SQLite no other one does.
+    were deleted, as their days were over, nothing is compared, and it is said so. Others go on meanwhile. Only where
+    responses to the survey that differs kept coming, three times, it takes none until it is done, and on SQLite no
+    other one does.
     """
     documents: list[dict[str, Any]] = []
     with snapshot_session() as session:
@@ -61,14 +67,37 @@ def _list_published(session: Session) -> list[Survey]:
 
 
 def _rebuild(slug: str) -> list[dict[str, Any]]:
-    """Make the books of a survey anew; what differed, now that nothing arrives."""
+    """Make the books of a survey anew; what differed.
+
+    That takes long, and nobody waits for it, but where responses keep coming meanwhile.
+    """
+    for _ in range(_TRIES):
+        with snapshot_session() as reading:
+            seen = found_survey(reading, slug)
+            if seen.deleted:  # just now
+                return []
+            new = batches.make_anew(reading.connection(), seen, surveys.today())
+        with _holding(slug) as (session, survey):
+            if batches.put_in_place(session.connection(), survey, new):
+                return _close_up(session, survey, new.found)
+    with _holding(slug) as (session, survey):  # nothing arrives now
+        if survey.deleted:
+            return []
+        return _close_up(session, survey, batches.rebuild(session, survey, surveys.today()))
+
+
+@contextmanager
+def _holding(slug: str) -> Iterator[tuple[Session, Survey]]:
     with database_session() as session:
         survey = found_survey(session, slug)
         session.refresh(survey, with_for_update=True)
-        found = batches.rebuild(session, survey, surveys.today())
-        if survey.state == State.CLOSED and not found.agrees:
-            mark_untidied(session, survey.id)
-        return _differences(session, survey, found)
+        yield session, survey
+
+
+def _close_up(session: Session, survey: Survey, found: Recount) -> list[dict[str, Any]]:
+    if survey.state == State.CLOSED and not found.agrees:
+        mark_untidied(session, survey.id)
+    return _differences(session, survey, found)
 
 
 def _document(session: Session, survey: Survey, found: Recount) -> dict[str, Any]:

@@ -21,6 +21,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any, Final
 
 from server.config import ROOT
+from server.inputs import N_, refuse
 
 if TYPE_CHECKING:
     from typst import Compiler
@@ -30,8 +31,13 @@ MISSING: Final = "\N{REPLACEMENT CHARACTER}"
 SPOKEN: Final = "spoken"
 """The key of a text that is in the file, and not set in type: a bookmark, what is said of a chart."""
 
-_ONE_AT_A_TIME = Lock()
-_PATIENCE = 120  # seconds
+LONGEST = 120
+"""Seconds that one thing may take to be made."""
+LONGEST_WAIT = 30
+"""Seconds to wait for others to be made first: so long a thread that answers requests is taken."""
+TURN = Lock()
+"""Held while one thing is made: each takes a core and, at worst, 150 MB."""
+
 _STANDARD: Final = "ua-1"  # tagged, with a language and a title; a letter without a glyph is an error
 _PROBE = b"""
 #set document(title: "Probe", date: none)
@@ -52,20 +58,35 @@ def in_a_process(module: str, order: bytes) -> bytes:
 
     Raises
     ------
+    InputError
+        503, if others took longer than `LONGEST_WAIT`, or this itself longer than `LONGEST`.
     ModuleNotFoundError
         If typst is not installed.
     """
     if find_spec("typst") is None:
         raise ModuleNotFoundError(name="typst")
-    with _ONE_AT_A_TIME:
+    if not TURN.acquire(timeout=LONGEST_WAIT):
+        template = N_(
+            "cannot be made now, as others are being made; nothing was changed: ask again in a minute"
+        )
+        raise refuse(503, "document", template)
+    try:
         done = subprocess.run(  # noqa: S603 - a module of ours, named by ours
             [sys.executable, "-m", module],
             cwd=ROOT,
             input=order,
             stdout=subprocess.PIPE,
             check=True,
-            timeout=_PATIENCE,
+            timeout=LONGEST,
         )
+    except subprocess.TimeoutExpired as error:
+        template = N_(
+            "took more than %(limit)d seconds to make, and was given up; nothing was changed: try again when this "
+            "machine has less to do, or take another format"
+        )
+        raise refuse(503, "document", template, limit=LONGEST) from error
+    finally:
+        TURN.release()
     return done.stdout
 
 

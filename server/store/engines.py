@@ -98,6 +98,7 @@ def make_engine(database_url: str, patience: float = PATIENCE, name: str = NAME)
         _begin_sqlite(connection, patience)
 
     sa.event.listen(engine, "begin", begin)
+    _let_go_of_readers(engine)
     keep_turns(engine)
     watch_files(engine)
     return engine
@@ -233,6 +234,17 @@ def _refuse_cut(connection: Any, _record: object, _handed_out: object) -> None:
             connection.pgconn.consume_input()
     except connection.OperationalError as error:
         raise sa.exc.DisconnectionError from error
+
+
+def _let_go_of_readers(engine: sa.Engine) -> None:
+    """Replace a connection that was refused a change: opened on a file that could only be read, it never writes."""
+    is_disconnect = engine.dialect.is_disconnect
+
+    def is_of_no_use(error: Any, connection: Any, cursor: Any) -> bool:
+        refused = getattr(error, "sqlite_errorname", "").startswith("SQLITE_READONLY")
+        return refused or is_disconnect(error, connection, cursor)
+
+    engine.dialect.is_disconnect = is_of_no_use  # type: ignore[method-assign, assignment]
 
 
 def _prepare_sqlite(connection: Any, patience: float) -> None:

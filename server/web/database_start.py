@@ -57,6 +57,8 @@ def open_database(
         with engine.execution_options(moneda_writes=False).connect() as connection:
             if sa.inspect(connection).has_table("alembic_version"):
                 _check_revision(connection)
+        if engine.dialect.name == "sqlite":
+            _check_writing(engine)
         migrate(engine)
         open_marks(engine)
         _take_back_again(engine)
@@ -177,6 +179,16 @@ def _check_pages(engine: sa.Engine, tell: Callable[[str], object]) -> None:
         (first,) = connection.exec_driver_sql("PRAGMA quick_check(1)").all()
     if first[0] != "ok":
         raise _unusable("its file is damaged; put a backup in its place")
+
+
+def _check_writing(engine: sa.Engine) -> None:
+    """Try to write, and leave all as it was.
+
+    On a file that may only be read SQLite begins a transaction that writes, and refuses the first change only.
+    """
+    with engine.execution_options(moneda_writes=True).connect() as connection:
+        number = connection.exec_driver_sql("PRAGMA user_version").scalar_one()
+        connection.exec_driver_sql(f"PRAGMA user_version = {number}")
 
 
 def _reason(error: Exception) -> str:

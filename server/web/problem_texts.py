@@ -29,6 +29,7 @@ PAGE_FIELDS = {
     "body": N_("What was sent"),
     "column": N_("Columns"),
     "confirmation": N_("The survey's title"),
+    "document": N_("PDF or picture"),
     "figure": N_("Figure"),
     "first_stratum": N_("First"),
     "together": N_("Together"),

@@ -5,6 +5,7 @@ import hashlib
 import html
 import json
 import re
+from contextlib import nullcontext
 
 import pytest
 from flask.testing import FlaskClient
@@ -13,6 +14,7 @@ from werkzeug.test import TestResponse
 
 from server.collect import response_codes
 from server.inputs import normalise_code
+from server.output import typesetting
 from server.store.models import InvitationBatch
 from tests.support import factories, pdf_reader, ticket_buyers
 from tests.support.factories import Published, dump
@@ -109,6 +111,27 @@ def test_table_links_and_sheet_are_those_of_the_batch(
         links[1],
         links[0],
     ]
+    assert dump(database_url) == before
+
+
+def test_a_sheet_that_takes_too_long_loses_nothing_and_can_be_asked_for_again(
+    signed_in: FlaskClient, survey: Published, database_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data = {"codes": "\r\n".join(codes_on(issue(signed_in, survey)))}
+    before = dump(database_url)
+    for name, said in (
+        (
+            "LONGEST",
+            "PDF or picture: took more than 0 seconds to make, and was given up; nothing was changed",
+        ),
+        ("LONGEST_WAIT", "PDF or picture: cannot be made now, as others are being made; nothing was changed"),
+    ):
+        with monkeypatch.context() as hurried, typesetting.TURN if name == "LONGEST_WAIT" else nullcontext():
+            hurried.setattr(typesetting, name, 0)
+            refused = signed_in.post(path(survey, "/1/sheet.pdf"), data=data)
+        assert (refused.status_code, refused.headers["Retry-After"]) == (503, "5")
+        assert said in refused.text
+    assert signed_in.post(path(survey, "/1/sheet.pdf"), data=data).mimetype == "application/pdf"
     assert dump(database_url) == before
 
 

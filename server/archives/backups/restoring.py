@@ -10,7 +10,7 @@ back again, before anybody can see the database.
 import os
 import shutil
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import IO
 
@@ -169,13 +169,13 @@ def _new_file(path: Path, contents: Contents) -> Iterator[Session]:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
         raise RefusedTargetError(f"{path.parent} cannot be made: {error.strerror}") from error
-    free, needed = shutil.disk_usage(path.parent).free, int(_ROOM * contents.size) + _RESERVE
-    if free < needed:
-        raise RefusedTargetError(
-            f"{path.parent} must have {needed / 2**20:,.0f} MB free for the database; it has {free / 2**20:,.0f} MB"
-        )
     new = path.with_name(f"{path.name}.restoring")
-    with lock_beside(new), _removing(name_lock(new)):
+    with _lock_new(new):
+        free, needed = shutil.disk_usage(path.parent).free, int(_ROOM * contents.size) + _RESERVE
+        if free < needed:
+            raise RefusedTargetError(
+                f"{path.parent} must have {needed / 2**20:,.0f} MB free for the database; it has {free / 2**20:,.0f} MB"
+            )
         _check_no_file(path)  # another restoration may have ended by now
         _remove(new)
         engine = make_engine(sa.URL.create("sqlite", database=str(new)).render_as_string())
@@ -203,6 +203,20 @@ def _new_file(path: Path, contents: Contents) -> Iterator[Session]:
         finally:
             engine.dispose()
             _remove(new)
+
+
+@contextmanager
+def _lock_new(new: Path) -> Iterator[None]:
+    """Keep other restorations from a file; the lock's own is gone at the end."""
+    with ExitStack() as stack:
+        try:
+            stack.enter_context(lock_beside(new))
+        except OSError as error:
+            raise RefusedTargetError(
+                f"{new.parent} must be a folder that can be written to: {error.strerror}"
+            ) from error
+        stack.enter_context(_removing(name_lock(new)))
+        yield
 
 
 @contextmanager

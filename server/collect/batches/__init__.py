@@ -44,6 +44,6 @@ from server.collect.batches.counting import (
 from server.collect.batches.encoding import add_up, as_keys
 from server.collect.batches.margins import Margin, count_wrong_sums, margin_of, read_sealed_margins
 from server.collect.batches.ordering import order_batches
-from server.collect.batches.rebuilding import rebuild
+from server.collect.batches.rebuilding import make_anew, put_in_place, rebuild
 from server.collect.batches.recounting import Difference, Recount, recount
 from server.collect.batches.removing import remove, subtract

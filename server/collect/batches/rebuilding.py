@@ -1,15 +1,17 @@
 """The books of a survey made anew from its rows, where they differ."""
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import date
 from secrets import SystemRandom
+from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from server.collect.batches.cells import CellKey, cell_id
-from server.collect.batches.counting import set_stored
+from server.collect.batches.counting import count_stored, set_stored
 from server.collect.batches.merging import sum_days
 from server.collect.batches.ordering import rows_of_pieces
 from server.collect.batches.recounting import Recount, of_cell, recount, rows_in_order
@@ -17,35 +19,101 @@ from server.collect.batches.removing import subtract
 from server.collect.batches.weeks import decode_days
 from server.collect.tallies import Tally
 from server.store.models import State, Survey
-from server.store.own_tables import batches_of, cells_of, responses_of
+from server.store.own_tables import batches_of, cells_of, removals_of, responses_of
 from server.study.smallest_group import least_kept
 
 _RANDOM = SystemRandom()
 
 
+@dataclass(frozen=True)
+class NewBooks:
+    """The books of cells that differ, made anew, and what they were made from.
+
+    Attributes
+    ----------
+    found : Recount
+        What differed.
+    before : tuple
+        What the survey and these cells were like then (`_look_at`).
+    cells : tuple
+        Of each its number, its row, if any response is left, and the rows of its batches.
+    """
+
+    found: Recount
+    before: tuple[Any, ...]
+    cells: tuple[tuple[int, Mapping[str, Any] | None, Sequence[Mapping[str, Any]]], ...]
+
+
 def rebuild(session: Session, survey: Survey, day: date) -> Recount:
     """Make what differs anew, so that the books agree with the rows; what differed before.
+
+    The caller holds the survey's row, and marks a closed survey as untidied if something differed.
+    """
+    new = make_anew(session.connection(), survey, day)
+    put_in_place(session.connection(), survey, new)
+    return new.found
+
+
+def make_anew(connection: sa.Connection, survey: Survey, day: date) -> NewBooks:
+    """New books of what differs, so that they agree with the rows; nothing is changed.
 
     Of an open survey, those that waited are shown from now on, and as many as the minimum wait
     instead that were shown: so whoever looks before and after sees no exchange of a few. Of a closed one, those
     that wait for good (`closing`) go on waiting. Those that are shown more than before count from `day` on. The
-    caller holds the survey's row, and marks a closed survey as untidied if something differed.
+    caller sees one moment of the database.
     """
-    connection = session.connection()
     found = recount(connection, survey.id)
     lengths = {version.id: len(version.reports) for version in survey.versions}
-    for difference in found.differences:
-        _rebuild(connection, survey, difference.key, lengths[difference.key.version_id], day)
-    if found.rows != found.counted:
-        set_stored(connection, survey.id, found.rows)
-    return found
+    keys = [difference.key for difference in found.differences]
+    cells = [_count_anew(connection, survey, key, lengths[key.version_id], day) for key in keys]
+    return NewBooks(found, _look_at(connection, survey, keys), tuple(cells))
 
 
-def _rebuild(connection: sa.Connection, survey: Survey, key: CellKey, length: int, day: date) -> None:
+def put_in_place(connection: sa.Connection, survey: Survey, new: NewBooks) -> bool:
+    """Whether new books took the place of the old: not where these, or the survey, have changed meanwhile.
+
+    The caller holds the survey's row, and marks a closed survey as untidied if something differed.
+    """
+    if _look_at(connection, survey, [each.key for each in new.found.differences]) != new.before:
+        return False
+    cells = cells_of(survey.id)
+    for number, cell, rows in new.cells:
+        connection.execute(sa.delete(cells).where(cells.c.id == number))  # and its batches
+        if cell is not None:
+            connection.execute(sa.insert(cells).values(cell))
+        for row in rows:
+            connection.execute(sa.insert(batches_of(survey.id)), row)
+    if new.found.rows != new.found.counted:
+        # As many too few or too many as before; of other cells some may have come since.
+        stored = count_stored(connection, survey.id)
+        set_stored(connection, survey.id, stored + new.found.rows - new.found.counted)
+    return True
+
+
+def _look_at(connection: sa.Connection, survey: Survey, keys: Sequence[CellKey]) -> tuple[Any, ...]:
+    """What changes as soon as a response to one of these cells comes or leaves, or a batch of it does."""
+    cells, batches, removals = cells_of(survey.id).c, batches_of(survey.id).c, removals_of(survey.id).c
+    looks: list[Any] = [survey.state, survey.minimum, survey.deleted]
+    for number in map(cell_id, keys):
+        held = sa.select(batches.id, batches.n, batches.days, sa.func.length(batches.content))
+        queries = (
+            sa.select(cells.waiting_n, cells.waiting).where(cells.id == number),
+            sa.select(removals.n, removals.strings).where(removals.cell_id == number),
+            held.where(batches.cell_id == number).order_by(batches.id),
+        )
+        looks.extend(connection.execute(query).all() for query in queries)
+    return tuple(looks)
+
+
+def _count_anew(
+    connection: sa.Connection, survey: Survey, key: CellKey, length: int, day: date
+) -> tuple[int, Mapping[str, Any] | None, Sequence[Mapping[str, Any]]]:
     number, rows = cell_id(key), responses_of(survey.id)
     total = (
         connection.scalar(sa.select(sa.func.count()).select_from(rows).where(of_cell(survey.id, key))) or 0
     )
+    if not total:
+        return number, None, ()
     spared = _waiting(connection, survey.id, key, length)
     kept = least_kept(survey.minimum) if survey.state == State.OPEN else spared.total()
     if survey.state == State.OPEN and total < kept + survey.minimum:
@@ -53,12 +121,6 @@ def _rebuild(connection: sa.Connection, survey: Survey, key: CellKey, length: in
     if survey.state == State.OPEN and total - spared.total() < kept:
         spared = Counter()
     days = _days(connection, survey.id, number, total - kept, day)
-    cells = cells_of(survey.id)
-    connection.execute(sa.delete(cells).where(cells.c.id == number))  # and its batches
-    if not total:
-        return
-    empty = {"waiting_n": 0, "waiting": b""}
-    connection.execute(sa.insert(cells).values({**key._asdict(), "id": number, **empty}))
     parts = rows_in_order(connection, survey.id, key, length)
     if survey.state == State.OPEN:
         waiting: list[bytes] = []
@@ -67,10 +129,9 @@ def _rebuild(connection: sa.Connection, survey: Survey, key: CellKey, length: in
     else:
         waiting = list(spared.elements())
         parts = (rest for part in parts if (rest := subtract(part, spared)).n)
-    for row in rows_of_pieces(number, parts, days):
-        connection.execute(sa.insert(batches_of(survey.id)), row)
+    made = tuple(rows_of_pieces(number, parts, days))
     waits = {"waiting_n": kept, "waiting": b"".join(sorted(waiting))}
-    connection.execute(sa.update(cells).where(cells.c.id == number).values(waits))
+    return number, {**key._asdict(), "id": number, **waits}, made
 
 
 def _waiting(connection: sa.Connection, survey_id: int, key: CellKey, length: int) -> Counter[bytes]:
