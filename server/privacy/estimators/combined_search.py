@@ -38,7 +38,7 @@ class CombinedSearch:
 
     def __init__(self, model: CombinedModel) -> None:
         self.model = model
-        self._near = np.zeros((len(model.dummies), model.tally.known.shape[1]))
+        self._near = np.zeros((model.free, model.tally.known.shape[1]))
         self._measured: CombinedCurvature | None = None
 
     def climb(
@@ -162,7 +162,7 @@ def conjugate(
 class CombinedCurvature:
     """How the likelihood bends at a summit, where the chances of combinations follow the slopes.
 
-    `follow_units` has what the logits move back by where each slope moves by one, shape (slopes, K, 1 + p).
+    `follow_units` has what the logits move back by where each slope moves by one, shape (slopes, r, 1 + p).
     """
 
     def __init__(self, summit: Summit, bend: Floats) -> None:
