@@ -10,7 +10,9 @@ Neyman, J. and Scott, E. L. (1948). Consistent estimates based on partially cons
 1-32.
 """
 
+from collections.abc import Sequence
 from itertools import combinations
+from math import prod
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,21 +24,33 @@ _LARGEST_PART = 0.5
 """Of the combinations, that terms may be: of two questions all of them are pairs, and nothing is left out."""
 
 
+def follows_pairs(sizes: Sequence[int]) -> bool:
+    """Whether the chances of combinations follow single answers and pairs, of questions with so many answers each."""
+    count = prod(sizes)
+    terms = sum(size - 1 for size in sizes)
+    terms += sum((one - 1) * (other - 1) for one, other in combinations(sizes, 2))
+    return count > MOST_FREE and terms <= _LARGEST_PART * count
+
+
 def list_pairs(dummies: Floats) -> Floats | None:
     """What the logarithm of each combination's chance is a sum of, shape (K, r); None where each has its own.
 
     `dummies` are 0 or 1 for each answer but the first of each question, shape (K, q), of all combinations.
     """
-    if len(dummies) <= MOST_FREE:
-        return None
     width = dummies.shape[1]
-    together = dummies.T @ dummies  # 0 for two answers to one question, which nobody gives both
-    pairs = [(i, j) for i, j in combinations(range(width), 2) if together[i, j]]
-    if width + len(pairs) > _LARGEST_PART * len(dummies):
+    apart = dummies.T @ dummies == 0  # two answers to one question, which nobody gives both
+    if not follows_pairs(_list_sizes(apart)):
         return None
+    pairs = [(i, j) for i, j in combinations(range(width), 2) if not apart[i, j]]
     alone = (dummies - dummies.mean(axis=0)) / dummies.std(axis=0)
     found = np.empty((len(dummies), width + len(pairs)))
     found[:, :width] = alone
     for number, (i, j) in enumerate(pairs):
         found[:, width + number] = alone[:, i] * alone[:, j]
     return found
+
+
+def _list_sizes(apart: NDArray[np.bool_]) -> list[int]:
+    """Of each question how many answers it has, by which of the answers but the first nobody gives both."""
+    firsts = [place for place in range(len(apart)) if not apart[place, :place].any()]
+    return [2 + int(apart[place].sum()) for place in firsts]
