@@ -219,7 +219,7 @@ class CombinedCurvature:
         return (found + found.T) / 2
 
     def precede(self, free: NDArray[np.bool_]) -> Callable[[Floats], Floats] | None:
-        """About what the curvature nearby takes to a gradient of these slopes and all logits; None where it is not kept."""
+        """About what the curvature takes to a gradient of these slopes and all logits, if it was written out."""
         if self._whole is None:
             return None
         kept = np.concatenate([free, np.ones(self.state.logits.size, np.bool_)])
