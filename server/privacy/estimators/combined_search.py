@@ -216,7 +216,7 @@ class CombinedCurvature:
             by_slopes, by_logits = self.state.multiply(unit[:size], unit[size:].reshape(shape))
             rows.append(np.concatenate([by_slopes + bend * unit[:size], by_logits.ravel()]))
         found = np.array(rows)
-        return (found + found.T) / 2
+        return np.asarray((found + found.T) / 2)
 
     def precede(self, free: NDArray[np.bool_]) -> Callable[[Floats], Floats] | None:
         """About what the curvature takes to a gradient of these slopes and all logits, if it was written out."""
