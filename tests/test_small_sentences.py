@@ -71,7 +71,7 @@ def test_the_command_line_says_by_chance_where_the_page_does(
         if " yes " in line
     ]
 
-    assert "outside 0 to 1 by chance (p = 0.2" in first
+    assert "outside 0 to 1, as chance may have it (p = 0.2" in first
     assert "impossible share (p < 0.001)" in second
     # All reports to the second question are alike: a standard error of 0 would be untrue.
     assert second.split()[5] == "-"

@@ -184,7 +184,7 @@ def _print_estimates(
     click.echo(f"n = {found.n}, epsilon = {round_up(design.epsilon)}. {design.odds_label()}")
     if found.impossible:
         p_value = impossible_share_test(numbers, design)
-        chance = "by chance" if p_value >= reports.UNLIKELY else "chance hardly explains it"
+        chance = "chance may have it so" if p_value >= reports.UNLIKELY else "chance hardly explains it"
         click.echo(
             f"Outside 0 to 1: no true shares give such reports in expectation; {chance} ({write_p(p_value)})."
         )

@@ -142,7 +142,9 @@ def _impossible(found: reports.QuestionReport) -> str:
     p_value = found.impossible_p_value
     assert p_value is not None  # there are responses
     by_chance = p_value >= reports.UNLIKELY
-    return f"{'outside 0 to 1 by chance' if by_chance else 'impossible share'} ({write_p(p_value)})"
+    return (
+        f"{'outside 0 to 1, as chance may have it' if by_chance else 'impossible share'} ({write_p(p_value)})"
+    )
 
 
 def share_cells(estimate: ShareEstimate | PooledShares, code: int) -> list[str]:

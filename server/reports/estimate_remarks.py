@@ -56,18 +56,18 @@ def _impossible(p_value: float, shown: int, value: float) -> Remark:
         )
     if shown > 1:
         return Remark(
-            N_("Outside 0 to 100 %% only by chance."),
+            N_("Outside 0 to 100 %%, as chance may have it."),
             N_("Possible shares fit these reports (%(p)s): read no more into one than its interval says."),
             p_value,
         )
     if value < 0:
         return Remark(
-            N_("Below 0 only by chance."),
+            N_("Below 0, as chance may have it."),
             N_("A true share of 0 fits these reports (%(p)s): read no more into it than the interval says."),
             p_value,
         )
     return Remark(
-        N_("Above 100 %% only by chance."),
+        N_("Above 100 %%, as chance may have it."),
         N_("A true share of 100 %% fits these reports (%(p)s): read no more into it than the interval says."),
         p_value,
     )

@@ -66,7 +66,7 @@ def test_an_estimate_beyond_the_possible_is_not_called_close_to_it(
     factories.store(database_url, survey, [([1], 23), ([0], 37)])
     factories.close(database_url, survey.slug)
     said = signed_in.get(f"/manage/surveys/{survey.slug}/results").text
-    assert "Below 0 only by chance." in said
+    assert "Below 0, as chance may have it." in said
     assert "read no more into it than the interval says" in said
     assert "close to" not in said
 

@@ -107,7 +107,8 @@ def _mean_combined(
     data: LatentData, theta: Floats, setting: EffectSetting, score: Floats
 ) -> tuple[float, Floats, Floats]:
     """The mean score, and its gradients by slopes and by the logits of combinations."""
-    tally, chances = data.search.model.tally, data.search.measured.state.chances
+    model, chances = data.search.model, data.search.measured.state.chances
+    tally = model.tally
     known = setting.apply(tally.known) if setting.known else tally.known
     dummies = data.dummies if setting.known else setting.apply(data.dummies)
     eta = find_log_odds(replace(data, known=known, dummies=dummies), theta)
@@ -117,4 +118,4 @@ def _mean_combined(
     own = np.concatenate([moved.sum(axis=1).T @ known, moved.sum(axis=0).T @ dummies], axis=1)
     towards = joint * (means - (chances * means).sum(axis=1, keepdims=True))
     jacobian = find_jacobian(data.model, theta, data.levels, data.columns)
-    return float((joint * means).sum()), jacobian.T @ own.ravel(), towards.T @ tally.known
+    return float((joint * means).sum()), jacobian.T @ own.ravel(), model.gather(towards.T @ tally.known)

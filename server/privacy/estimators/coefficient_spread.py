@@ -97,7 +97,7 @@ def measure_spread(
         scores = list_efficient_scores(data, data.search.measured)
     else:
         scores = list_scores(data, top.theta) @ turn_to_model(data, top.theta)
-    if sample.design.replicates is None:
+    if sample.replicates is None:
         drawn = likely @ sample.spread(scores) @ likely
         for place in range(data.slopes):
             factors[place], own = sample.list_units(scores, place, likely).judge()

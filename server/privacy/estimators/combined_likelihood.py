@@ -35,7 +35,8 @@ ONE_PERSON = 1.0
 class CombinedModel:
     """A tally, what each combination of answers adds to the log odds, and how the outcome's levels follow.
 
-    `told` is how many people the prior of the chances of combinations tells as much as.
+    `told` is how many people the prior of the chances of combinations tells as much as. Their logarithms are sums of
+    the columns of `terms`, shape (K, r), times `logits`; without any, each combination has its own.
     """
 
     tally: CombinedTally
@@ -44,6 +45,20 @@ class CombinedModel:
     model: OutcomeModel
     on_step: Callable[[], None]
     told: float = ONE_PERSON
+    terms: Floats | None = None
+
+    @property
+    def free(self) -> int:
+        """How many logits there are for each known column."""
+        return len(self.dummies) if self.terms is None else int(self.terms.shape[1])
+
+    def spread(self, logits: Floats) -> Floats:
+        """Of each combination, shape (r, ...) -> (K, ...)."""
+        return logits if self.terms is None else np.asarray(np.tensordot(self.terms, logits, axes=1))
+
+    def gather(self, towards: Floats) -> Floats:
+        """A gradient by combinations as one by logits, shape (K, 1 + p) -> (r, 1 + p)."""
+        return towards if self.terms is None else np.asarray(self.terms.T @ towards)
 
     @property
     def columns(self) -> int:
@@ -94,7 +109,7 @@ class _SeenSheet:
 
 
 class CombinedState:
-    """The log-likelihood at slopes and `logits`, shape (K, 1 + p), its gradient, and products with its curvature.
+    """The log-likelihood at slopes and `logits`, shape (r, 1 + p), its gradient, and products with its curvature.
 
     `prior` is the part of its `value` that the reports do not have.
     """
@@ -103,7 +118,7 @@ class CombinedState:
         model.on_step()
         self.model, self.slopes, self.logits = model, slopes, logits
         tally, size = model.tally, len(model.dummies)
-        logs = logits @ tally.known.T
+        logs = model.spread(logits) @ tally.known.T
         logs = logs - logs.max(axis=0)
         logs = np.maximum(logs - np.log(np.exp(logs).sum(axis=0)), -600.0).T
         self.chances = np.exp(logs)
@@ -117,7 +132,7 @@ class CombinedState:
             expected[places] += seen.expected.sum(axis=1)
             pulls += [model.pull(pulled, places) for pulled in seen.pulled]
         people = self.chances * (tally.masses + self._prior * size)[:, None]
-        self.towards = (expected + self._prior[:, None] - people).T @ tally.known
+        self.towards = model.gather((expected + self._prior[:, None] - people).T @ tally.known)
         self._left = people - expected
         self._jacobian = find_jacobian(model.model, slopes, model.levels, model.columns)
         self.gradient = np.asarray(self._jacobian.T @ pulls.ravel())
@@ -151,14 +166,16 @@ class CombinedState:
     def multiply(self, slopes: Floats, logits: Floats, *, upwards: bool = True) -> tuple[Floats, Floats]:
         """Minus the second derivatives, times a step; `upwards` takes no curvature of a single chance for negative.
 
-        At the top, where known values tell one set of groups, that is the same.
+        At the top, where known values tell one set of groups, that is the same, but where chances are sums of terms: it
+        is then left alone.
         """
         model, known = self.model, self.model.tally.known
         model.on_step()  # hundreds of products may be between two heights, each a good part of a second
         steps = (self._jacobian @ slopes).reshape(model.levels - 1, -1)
-        centred = known @ logits.T
+        centred = known @ model.spread(logits).T
         centred -= (self.chances * centred).sum(axis=1, keepdims=True)
-        by_logits = (np.maximum(self._left, self._prior[:, None]) if upwards else self._left) * centred
+        raised = upwards and model.terms is None
+        by_logits = (np.maximum(self._left, self._prior[:, None]) if raised else self._left) * centred
         by_slopes = np.zeros_like(steps)
         for seen in self._seen:
             places = seen.sheet.places
@@ -173,10 +190,10 @@ class CombinedState:
                     pull -= bent * moved[..., other]
                 by_slopes[m] += model.pull(pull, places)
         by_logits -= self.chances * by_logits.sum(axis=1, keepdims=True)
-        return self._jacobian.T @ by_slopes.ravel() + self._gaps @ slopes, by_logits.T @ known
+        return self._jacobian.T @ by_slopes.ravel() + self._gaps @ slopes, model.gather(by_logits.T @ known)
 
     def find_blocks(self) -> tuple[Floats, Floats]:
-        """What is near the curvature by slopes, and by the logits of each combination, shape (K, 1 + p, 1 + p)."""
+        """What is near the curvature by slopes, and by each of the logits, shape (r, 1 + p, 1 + p)."""
         model, known = self.model, self.model.tally.known
         alone = np.maximum(self._left, self._prior[:, None])
         bends = np.zeros((model.levels - 1, model.columns, model.levels - 1, model.columns))
@@ -189,4 +206,6 @@ class CombinedState:
                     bends[m, :, other] += model.pull_products(weights, places)
         width = bends.shape[0] * bends.shape[1]
         by_slopes = self._jacobian.T @ bends.reshape(width, width) @ self._jacobian
+        if model.terms is not None:
+            alone = alone @ model.terms**2
         return by_slopes, np.einsum("hk,hi,hj->kij", alone, known, known)

@@ -26,16 +26,15 @@ _TOGETHER = 1 << 20
 
 def list_efficient_scores(data: LatentData, curvature: CombinedCurvature) -> Floats:
     """Of each row counted once, shape (n, slopes)."""
-    follow = np.moveaxis(curvature.follow_units, 0, 1)
+    follow = curvature.state.model.spread(np.moveaxis(curvature.follow_units, 0, 1))
     found = [slopes - _take(apart, known, follow) for slopes, apart, known in _look_at_rows(data, curvature)]
     return np.concatenate(found)
 
 
 def list_answer_scores(data: LatentData, curvature: CombinedCurvature, towards: Floats) -> Floats:
-    """Of each row its score by the logits of combinations, along a direction of shape (K, 1 + p): shape (n,)."""
-    found = [
-        _take(apart, known, towards[:, None])[:, 0] for _, apart, known in _look_at_rows(data, curvature)
-    ]
+    """Of each row its score by the logits of combinations, along a direction of shape (r, 1 + p): shape (n,)."""
+    moved = curvature.state.model.spread(towards)
+    found = [_take(apart, known, moved[:, None])[:, 0] for _, apart, known in _look_at_rows(data, curvature)]
     return np.concatenate(found)
 
 

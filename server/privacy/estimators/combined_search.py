@@ -22,6 +22,8 @@ _MOST_STEPS = 300
 _MOST_PRODUCTS = 150
 _NEARLY, _CLOSE, _CLOSER = 0.1, 1e-2, 1e-5
 NO_GAIN, _HARDLY_ANY_GAIN, _FAR_BELOW = 1e-7, 1e-4, 0.02
+_FEW_LOGITS = 200
+"""Up to which all second derivatives at a summit are written out, where chances are sums of terms."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,7 +40,7 @@ class CombinedSearch:
 
     def __init__(self, model: CombinedModel) -> None:
         self.model = model
-        self._near = np.zeros((len(model.dummies), model.tally.known.shape[1]))
+        self._near = np.zeros((model.free, model.tally.known.shape[1]))
         self._measured: CombinedCurvature | None = None
 
     def climb(
@@ -59,7 +61,7 @@ class CombinedSearch:
             here = max(here, followed, key=lambda each: each.value)
         gain = np.inf
         for _ in range(_MOST_STEPS):
-            step, gain = _solve(here, penalty, free, _CLOSE if gain < 1 else _NEARLY)
+            step, gain = _solve(here, penalty, free, _CLOSE if gain < 1 else _NEARLY, self._measured)
             if gain <= max(least, _FAR_BELOW * (below - here.value)):
                 break
             following = self._move(penalty, here, step, gain)
@@ -98,17 +100,19 @@ class CombinedSearch:
 
 
 def _solve(
-    here: Summit, penalty: Penalty, free: NDArray[np.bool_], close: float
+    here: Summit,
+    penalty: Penalty,
+    free: NDArray[np.bool_],
+    close: float,
+    measured: "CombinedCurvature | None" = None,
 ) -> tuple[tuple[Floats, Floats], float]:
-    """A step upwards, and what it would gain, twice."""
+    """A step upwards, and what it would gain, twice; what was measured nearby makes it a short way there."""
     state, bend = here.state, penalty(here.state.slopes)[2]
-    by_slopes, by_logits = state.find_blocks()
-    own = by_slopes[np.ix_(free, free)] + np.diag(bend[free])
-    values, vectors = np.linalg.eigh(own) if own.size else (np.zeros(0), np.zeros((0, 0)))
-    nearby = (vectors / np.maximum(values, 1e-8)) @ vectors.T
-    blocks = _invert(by_logits)
     width = int(free.sum())
     size = here.gradient.size
+    precede = _look_at_blocks(state, bend, free) if measured is None else measured.precede(free)
+    if precede is None:
+        precede = _look_at_blocks(state, bend, free)
 
     def multiply(step: Floats) -> Floats:
         slopes = np.zeros(size)
@@ -116,15 +120,32 @@ def _solve(
         along, across = state.multiply(slopes, step[width:].reshape(state.logits.shape))
         return np.concatenate([(along + bend * slopes)[free], across.ravel()])
 
-    def precede(left: Floats) -> Floats:
-        other = _multiply_blocks(blocks, left[width:].reshape(state.logits.shape))
-        return np.concatenate([nearby @ left[:width], other.ravel()])
-
     pull = np.concatenate([here.gradient[free], state.towards.ravel()])
     found = conjugate(multiply, precede, pull, close)
     slopes = np.zeros(size)
     slopes[free] = found[:width]
     return (slopes, found[width:].reshape(state.logits.shape)), float(pull @ found)
+
+
+def _look_at_blocks(
+    state: CombinedState, bend: Floats, free: NDArray[np.bool_]
+) -> Callable[[Floats], Floats]:
+    """About what the curvature takes to a gradient: that of slopes, and of each combination by itself."""
+    by_slopes, by_logits = state.find_blocks()
+    nearby, blocks = _invert_near(by_slopes[np.ix_(free, free)] + np.diag(bend[free])), _invert(by_logits)
+    width = int(free.sum())
+
+    def precede(left: Floats) -> Floats:
+        other = _multiply_blocks(blocks, left[width:].reshape(state.logits.shape))
+        return np.concatenate([nearby @ left[:width], other.ravel()])
+
+    return precede
+
+
+def _invert_near(matrix: Floats) -> Floats:
+    """Of a matrix that is about positive definite."""
+    values, vectors = np.linalg.eigh(matrix) if matrix.size else (np.zeros(0), np.zeros((0, 0)))
+    return np.asarray((vectors / np.maximum(values, 1e-8)) @ vectors.T)
 
 
 def _invert(blocks: Floats) -> Floats:
@@ -162,7 +183,7 @@ def conjugate(
 class CombinedCurvature:
     """How the likelihood bends at a summit, where the chances of combinations follow the slopes.
 
-    `follow_units` has what the logits move back by where each slope moves by one, shape (slopes, K, 1 + p).
+    `follow_units` has what the logits move back by where each slope moves by one, shape (slopes, r, 1 + p).
     """
 
     def __init__(self, summit: Summit, bend: Floats) -> None:
@@ -172,12 +193,38 @@ class CombinedCurvature:
         self.follow_units = np.zeros((size, *self.state.logits.shape))
         self.information = np.diag(bend)
         none = np.zeros_like(self.state.logits)
+        self._whole: Floats | None = None
+        if self.state.model.terms is not None and none.size <= _FEW_LOGITS:
+            self._whole = whole = self._write_out(bend)
+            follow = np.linalg.solve(whole[size:, size:], whole[size:, :size])
+            self.follow_units = follow.T.reshape(self.follow_units.shape)
+            self.information = whole[:size, :size] - whole[:size, size:] @ follow
+            self.information = (self.information + self.information.T) / 2
+            return
         for place in range(size):
             unit = np.eye(size)[place]
             by_slopes, by_logits = self.state.multiply(unit, none)
             self.follow_units[place] = follow = self.solve(by_logits)
             self.information[:, place] += by_slopes - self.state.multiply(np.zeros(size), follow)[0]
         self.information = (self.information + self.information.T) / 2
+
+    def _write_out(self, bend: Floats) -> Floats:
+        """All second derivatives, of slopes and logits."""
+        size, shape = bend.size, self.state.logits.shape
+        rows = []
+        for unit in np.eye(size + self.state.logits.size):
+            by_slopes, by_logits = self.state.multiply(unit[:size], unit[size:].reshape(shape))
+            rows.append(np.concatenate([by_slopes + bend * unit[:size], by_logits.ravel()]))
+        found = np.array(rows)
+        return np.asarray((found + found.T) / 2)
+
+    def precede(self, free: NDArray[np.bool_]) -> Callable[[Floats], Floats] | None:
+        """About what the curvature takes to a gradient of these slopes and all logits, if it was written out."""
+        if self._whole is None:
+            return None
+        kept = np.concatenate([free, np.ones(self.state.logits.size, np.bool_)])
+        inverse = _invert_near(self._whole[np.ix_(kept, kept)])
+        return lambda left: np.asarray(inverse @ left)
 
     def follow_slopes(self, slopes: Floats) -> Floats:
         """The logits that slopes nearby go with, most of the way."""
@@ -187,6 +234,9 @@ class CombinedCurvature:
     def solve(self, pull: Floats) -> Floats:
         """The step of logits alone that the curvature takes to a gradient."""
         none, shape = np.zeros(len(self.information)), self.state.logits.shape
+        if self._whole is not None:
+            own = self._whole[len(none) :, len(none) :]
+            return np.asarray(np.linalg.solve(own, pull.ravel()).reshape(shape))
 
         def multiply(step: Floats) -> Floats:
             return self.state.multiply(none, step.reshape(shape))[1].ravel()

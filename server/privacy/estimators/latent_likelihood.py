@@ -25,6 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import softmax
 
+from server.privacy.estimators.answer_pairs import list_pairs
 from server.privacy.estimators.combined_likelihood import CombinedModel
 from server.privacy.estimators.combined_search import CombinedSearch
 from server.privacy.estimators.combined_tally import make_tally, number_rows
@@ -134,7 +135,10 @@ class LatentData:
     def search(self) -> CombinedSearch:
         """The way to the top where chances of combinations follow the slopes; it remembers where it was."""
         tally = make_tally(self.counts, self.known, self.outcome, self.parts or (self.others,))
-        return CombinedSearch(CombinedModel(tally, self.dummies, self.levels, self.model, self.on_step))
+        terms = list_pairs(self.dummies)
+        return CombinedSearch(
+            CombinedModel(tally, self.dummies, self.levels, self.model, self.on_step, terms=terms)
+        )
 
 
 @dataclass(frozen=True, eq=False)

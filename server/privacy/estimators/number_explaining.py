@@ -98,11 +98,11 @@ def explain_number(
         scores = _list_scores(data, found)
         meat = (scores * data.counts[:, None]).T @ scores * (data.counts.sum() / freedom)
         covariance = inverse @ meat @ inverse.T
-    elif sample.design.replicates is None:
+    elif sample.replicates is None:
         covariance = inverse @ sample.spread(_list_scores(data, found)) @ inverse.T
     else:
         covariance = sample.fit_again(lambda counts: _fit_counts(data, counts), found)
-    if sample is None or sample.design.replicates is None:
+    if sample is None or sample.replicates is None:
         factors, own = _judge_known(data, covariance, found, sample)
     else:
         factors, own = _judge_fits(data, sample)

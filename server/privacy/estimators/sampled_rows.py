@@ -16,14 +16,15 @@ from numpy.typing import NDArray
 from server.privacy.estimators.few_units import CoefficientUnits
 from server.privacy.estimators.margin_slopes import take_out_margins
 from server.privacy.estimators.replicate_freedom import judge_replicates
-from server.privacy.estimators.sample_designs import Floats, Groups, SampleDesign
+from server.privacy.estimators.sample_designs import Floats, Groups, Replicates, SampleDesign
 
 
 @dataclass(frozen=True, eq=False)
 class RowSample:
     """Of each person that is used, the row of the sample, and which of the rows that are alike stands for it.
 
-    A finite population is left aside: what goes with what is said of people like these, not of these alone.
+    A finite population is left aside: what goes with what is said of people like these, not of these alone. So are
+    replicates none of whose distances counts, as of a census: they tell nothing of what coins do.
     """
 
     rows: Groups
@@ -31,11 +32,17 @@ class RowSample:
     design: SampleDesign
 
     @cached_property
+    def replicates(self) -> Replicates | None:
+        """Those that tell how much anything varies."""
+        own = self.design.replicates
+        return own if own is not None and own.factors.any() else None
+
+    @cached_property
     def degrees_of_freedom(self) -> int:
         """Of a variance, without those that a model takes."""
         design = self.design
-        if design.replicates is not None:
-            return design.replicates.degrees_of_freedom
+        if self.replicates is not None:
+            return self.replicates.degrees_of_freedom
         asked = np.zeros(len(design.weights), np.bool_)
         asked[self.rows] = True
         return max(design.units.count_freedom(asked) - design.fitted, 0)
@@ -48,7 +55,7 @@ class RowSample:
     def spread(self, scores: Floats) -> Floats:
         """The covariance of the weighted sum of scores, one of each of the rows that are alike, shape (alike, p)."""
         design = self.design
-        if design.replicates is not None:
+        if self.replicates is not None:
             return self.fit_again(
                 lambda counts: scores.T @ counts, scores.T @ self.count_alike(design.weights)
             )
@@ -86,7 +93,7 @@ class RowSample:
 
     def judge_fits(self, table: Floats) -> tuple[Floats, Floats]:
         """Of what is fitted to replicate weights again, as `judge_replicates`; `table` is of rows that are alike."""
-        replicates = self.design.replicates
+        replicates = self.replicates
         assert replicates is not None
 
         def weigh(number: int) -> Floats:
@@ -119,7 +126,7 @@ class RowSample:
 
     def fit_again(self, fit: Callable[[Floats], Floats], found: Floats) -> Floats:
         """The covariance of what is fitted, of its values under each of the replicate weights."""
-        replicates = self.design.replicates
+        replicates = self.replicates
         assert replicates is not None
         values = [fit(self.count_alike(replicates.make(number))) for number in range(replicates.count)]
         return replicates.vary(np.array(values), found)

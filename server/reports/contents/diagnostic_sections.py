@@ -63,7 +63,7 @@ def _impossible(words: ReportWords, entry: QuestionReport) -> str:
     _ = words.gettext
     if not entry.impossible or entry.impossible_p_value is None:
         return _("none")
-    return _("yes") if entry.impossible_p_value < UNLIKELY else _("by chance")
+    return _("yes") if entry.impossible_p_value < UNLIKELY else _("perhaps by chance")
 
 
 def _measure_move(words: ReportWords, entry: QuestionReport, forged: int) -> Number:

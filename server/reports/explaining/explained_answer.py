@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from math import prod
 
 from server.inputs import N_, InputError, refuse
+from server.privacy.estimators.answer_pairs import follows_pairs
 from server.privacy.estimators.explained_effects import ExplainedEffect, Explanation
 from server.privacy.estimators.explaining import explain
 from server.privacy.estimators.latent_likelihood import do_nothing
@@ -70,8 +71,17 @@ class ExplainedAnswer:
     @property
     def combinations(self) -> int:
         """Of the answers, among the predictors, that are seen through coins."""
+        return prod(self._sizes)
+
+    @property
+    def follows_pairs(self) -> bool:
+        """Whether how often those occur is taken to follow from single answers and pairs of them."""
+        return follows_pairs(self._sizes)
+
+    @property
+    def _sizes(self) -> list[int]:
         columns = (predictor.column for predictor in self.predictors)
-        return prod(len(column.levels) for column in columns if isinstance(column, CoinColumn))
+        return [len(column.levels) for column in columns if isinstance(column, CoinColumn)]
 
 
 def explain_answer(

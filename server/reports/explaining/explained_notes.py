@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 
 from server.inputs import N_
+from server.privacy.estimators.answer_pairs import MOST_FREE
 from server.privacy.estimators.regression import LikelihoodRatioTest
 from server.reports.explaining.explained_answer import ExplainedAnswer
 from server.reports.weighting_notes import WITHIN_STRATA, Translate
@@ -24,6 +25,10 @@ THROUGH_COINS = N_("Other randomised answers are read through their own coins, w
 MANY_COMBINATIONS = N_(
     "The answers that were chosen have %(number)s combinations. In made-up studies of 10,000 people at γ = 1/4, with "
     "256 and 1,024 of them, 91 of 100 intervals held an odds ratio that was not 1, where 95 should."
+)
+PAIRS = N_(
+    "The answers that were chosen have %(number)s combinations. How often each occurs is taken to follow from single "
+    "answers and pairs of them. Where three or more have something in common beyond that, odds ratios may be off."
 )
 WEIGHTED = N_(
     "Rows count as their weights say; intervals and tests are by how the rows were drawn, as far as that is stated, "
@@ -60,8 +65,6 @@ NUMBERS = N_(
     "Differences are of the mean, with all else as it is (a linear model); intervals hold whatever the spread of the "
     "numbers (sandwich)."
 )
-FEW_COMBINATIONS = 64
-"""Up to which intervals hold as often as they say (docs/privacy/regression.md)."""
 SURE = 0.05
 """The p value from which on nothing shows that steps differ."""
 
@@ -88,8 +91,9 @@ def list_notes(
         yield translate(OPEN)
     if any(predictor.randomised for predictor in explained.predictors):
         yield translate(THROUGH_COINS)
-    if explained.combinations > FEW_COMBINATIONS:
-        yield translate(MANY_COMBINATIONS, number=integer(explained.combinations))
+    if explained.combinations > MOST_FREE and explained.model != "linear":
+        note = PAIRS if explained.follows_pairs else MANY_COMBINATIONS
+        yield translate(note, number=integer(explained.combinations))
     if explained.unknown is not None:
         yield translate(WEEKS)
     if explained.unknown:
