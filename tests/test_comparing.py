@@ -275,7 +275,10 @@ def test_a_withheld_stratum_is_seen_as_withheld(site: tuple[Flask, str], researc
         **{"All responses": True, "Peru": True, "Arequipa": True, "Cusco": True, "Chile": True},
         **{"Bolivia": True, "La Paz": False, "Oruro": False, "Ecuador": False, "Without stratum": True},
     }
-    assert tree.count("withheld\N{NO-BREAK SPACE}*") + tree.count("withheld *") + tree.count("withheld&nbsp;*") == 2
+    assert (
+        tree.count("withheld\N{NO-BREAK SPACE}*") + tree.count("withheld *") + tree.count("withheld&nbsp;*")
+        == 2
+    )
     offered = re.findall(r'<option value="([^"]*)"', page[page.index('id="first_stratum"') :])
     assert {html.unescape(name) for name in offered}.isdisjoint({"Bolivia > La Paz", "Bolivia > Oruro"})
 

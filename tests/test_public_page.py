@@ -251,10 +251,14 @@ def test_one_question_that_was_released_twice_stands_below_one_heading_with_what
         "Released on May 9, 2026 · versions 1, 2",
         "Released on June 1, 2026 · version 1",
     ]
-    assert "Released on May 9" not in write_public_page(publish(), "en").split('class="more"')[0]  # all of one day
+    assert (
+        "Released on May 9" not in write_public_page(publish(), "en").split('class="more"')[0]
+    )  # all of one day
 
 
-def test_how_answers_were_protected_takes_two_sentences_twice_and_the_rest_is_folded_with_the_method() -> None:
+def test_how_answers_were_protected_takes_two_sentences_twice_and_the_rest_is_folded_with_the_method() -> (
+    None
+):
     page = write_public_page(publish(), "en")
     (box,) = re.findall(r'<section class="protected".*?</section>', page, re.DOTALL)
     halves = box.split('id="publishing"')

@@ -49,7 +49,9 @@ def print_ledger(ledger: Ledger, asked: QuestionsByVersion) -> None:
     if budget is None:
         click.echo("No budget is set; set one with --budget-epsilon before the first release.")
         return
-    click.echo(f"Budget: {_word_loss(budget.epsilon, budget.delta)}; a release hides {_HIDES[budget.neighbours]}.")
+    click.echo(
+        f"Budget: {_word_loss(budget.epsilon, budget.delta)}; a release hides {_HIDES[budget.neighbours]}."
+    )
     left = format_decimal(ledger.left)
     click.echo(f"Spent: {_word_loss(spent.epsilon, spent.delta)}. Left: epsilon {left}.")
     if spent.best is not None:

@@ -121,7 +121,7 @@ def _releases(words: ReportWords, released: Sequence[Released], names: bool) -> 
     rows: dict[tuple[Cell, ...], None] = {}
     for record in released:
         by = Text(record.made_by or _("command line"), own=bool(record.made_by))
-        row = (
+        row: tuple[Cell, ...] = (
             cell_texts.count(words, record.release),
             Text(words.moment(record.made_at)),
             *([by] if names else []),
