@@ -237,4 +237,5 @@ function say(what, reason = '') {
   const text = status.dataset[what].replace('{reason}', reason);
   if (status.textContent !== text) status.textContent = text;
   status.classList.toggle('error', what === 'failed');
+  status.classList.toggle('kept', what === 'saved');
 }

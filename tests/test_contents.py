@@ -489,6 +489,15 @@ def test_json_is_as_its_schemas_say(report: Report, published: Published, databa
         assert "Ana" not in "".join(public)
 
 
+def test_a_row_of_the_ledger_is_short_and_each_release_is_told_once(report: Report) -> None:
+    document = reports.build_internal_document(report, ledger(), "en")
+    entries, releases = table(document, "ledger"), table(document, "ledger-releases")
+    assert [row[0].text for row in entries.rows] == [str(each.entry) for each in ledger().released]
+    assert max(len(cell.text) for row in entries.rows for cell in row) < 40
+    assert len(releases.rows) == len({each.release for each in ledger().released})
+    assert all("responses until May 9, 2026" in " ".join(cell.text for cell in row) for row in releases.rows)
+
+
 def test_the_ledger_is_the_same_in_every_file(report: Report, published: Published) -> None:
     inside = json.loads(reports.to_json(report, ledger()))["ledger"]
     outside = json.loads(reports.public_json(published))

@@ -184,7 +184,14 @@ def strata_differ(tables: dict[str, list[list[object]]], csv: str) -> Iterator[s
 
 
 def released_differ(tables: dict[str, list[list[object]]], wanted: report_numbers.Figures) -> Iterator[str]:
-    """The tables of releases have the figures of the CSV, in its order; where it has no number, they have no cell."""
+    """The tables of releases have the figures of the CSV; where it has no number, they have no cell.
+
+    They are in its order, but all figures of one thing, such as a pair of answers, stand together.
+    """
+    together: dict[tuple[str, ...], report_numbers.Figures] = {}
+    for key, numbers in wanted.items():
+        together.setdefault((key[0], *key[2:]), {})[key] = numbers
+    wanted = {key: numbers for figures in together.values() for key, numbers in figures.items()}
     rows = [
         (name[9:], row) for name, table in tables.items() if name.startswith("released-") for row in table
     ]

@@ -77,6 +77,19 @@ def test_what_reports_leave_out_is_in_a_file(many: tuple[FlaskClient, str]) -> N
     assert client.get(f"{home}/strata.csv?question=x").status_code == 404
 
 
+def test_a_long_tree_opens_level_by_level(signed_in: FlaskClient, database_url: str) -> None:
+    folds = []
+    for each in (11, 12):
+        survey = factories.publish(database_url)
+        lines = "\n".join(f"{region} > {place}, 5" for region in "AB" for place in range(each))
+        links = factories.plant(database_url, survey.slug, lines)
+        factories.store(database_url, survey, [([1, 0], 30)], links["A > 1"])
+        page = signed_in.get(f"/manage/surveys/{survey.slug}/results").text
+        tree = page[page.index('class="branches"') : page.index('id="found-strata"')]
+        folds.append((tree.count("<details open>"), tree.count("<details>")))
+    assert folds == [(2, 0), (0, 2)]  # 25 rows, and 27
+
+
 def test_the_file_says_what_a_report_that_holds_all_says(signed_in: FlaskClient, database_url: str) -> None:
     survey = factories.publish(database_url, factories.definition([0.25, 0.1]))
     links = factories.plant(database_url, survey.slug, "A > B, 5\nA > C, 6\nD, 7")

@@ -17,7 +17,7 @@ from server.releases.plans.items import Item, ItemKind
 from server.reports import Published
 from server.reports.contents.figures import QuestionsByVersion
 from server.reports.contents.finding_charts import draw_finding
-from server.reports.contents.protection import describe_coin, describe_noise, explain_ranges
+from server.reports.contents.protection import describe_coin, describe_loss, describe_noise, explain_ranges
 from server.reports.contents.release_charts import draw_entry
 from server.reports.contents.release_findings import list_findings
 from server.reports.public_page import Addresses, write_figure, write_public_page
@@ -251,14 +251,21 @@ def test_one_question_that_was_released_twice_stands_below_one_heading_with_what
         "Released on May 9, 2026 · versions 1, 2",
         "Released on June 1, 2026 · version 1",
     ]
+    assert (
+        "Released on May 9" not in write_public_page(publish(), "en").split('class="more"')[0]
+    )  # all of one day
 
 
-def test_how_answers_were_protected_takes_two_sentences_and_the_rest_is_folded_with_the_method() -> None:
+def test_how_answers_were_protected_takes_two_sentences_twice_and_the_rest_is_folded_with_the_method() -> (
+    None
+):
     page = write_public_page(publish(), "en")
     (box,) = re.findall(r'<section class="protected".*?</section>', page, re.DOTALL)
-    assert re.sub(r"<[^>]*>", "", box).count(". ") + box.count(".</p>") == 2
+    halves = box.split('id="publishing"')
+    assert [len(re.findall(r"\. [A-Z]|\.</p>", half)) for half in halves] == [2, 2]
+    assert "Noise was added once more before anything was published." in halves[1]
     method = page[page.index('id="method"') :]
-    assert "Noise was added once more" in method
+    assert "from all releases together, and no further." in method
     assert "Of whoever answered more than once, more can be learned." in method
 
 
@@ -285,7 +292,8 @@ def test_what_is_said_of_noise_is_true_of_every_kind_of_release() -> None:
     bounded = Budget(Decimal(2), Decimal("0.00001"), "bounded")
 
     def describe(**changed: object) -> str:
-        return said(describe_noise(words, publish(ledger=replace(book, **changed))))  # type: ignore[arg-type]
+        published = publish(ledger=replace(book, **changed))  # type: ignore[arg-type]
+        return said([*describe_noise(words, published), *describe_loss(words, published)])
 
     assert "before anything was published" in describe()
     assert "As δ is not 0" in describe()

@@ -383,7 +383,7 @@ def test_shuffling_is_refused_with_its_reason(database_url: str) -> None:
     assert problem(error) == (
         409,
         "budget",
-        "must be one under bounded neighbours; it is under unbounded ones",
+        "must be one that hides what people answered, not that they took part; it hides both",
     )
 
     few = factories.publish(database_url)

@@ -21,6 +21,11 @@ from server.reports.contents.release_sentences import say_entry
 from server.reports.report_words import ReportWords
 from server.study.strata.tree import SEPARATOR
 
+_HIDES = {
+    "unbounded": "also whether somebody took part (unbounded neighbours)",
+    "bounded": "what people answered, not that they did (bounded neighbours)",
+}
+
 
 def item_name(item: Item) -> str:
     """What was asked for, on one line."""
@@ -44,7 +49,9 @@ def print_ledger(ledger: Ledger, asked: QuestionsByVersion) -> None:
     if budget is None:
         click.echo("No budget is set; set one with --budget-epsilon before the first release.")
         return
-    click.echo(f"Budget: {_word_loss(budget.epsilon, budget.delta)}, {budget.neighbours} neighbours.")
+    click.echo(
+        f"Budget: {_word_loss(budget.epsilon, budget.delta)}; a release hides {_HIDES[budget.neighbours]}."
+    )
     left = format_decimal(ledger.left)
     click.echo(f"Spent: {_word_loss(spent.epsilon, spent.delta)}. Left: epsilon {left}.")
     if spent.best is not None:

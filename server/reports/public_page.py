@@ -27,7 +27,7 @@ SHEETS = ("style.css", "drawings.css", "report.css", "public.css")
 """The style sheets inside the page."""
 _BESIDE = 320
 """Pixels of a frame beside its drawings, enough on a phone for what sentences usually take; more is scrolled to."""
-_READ_FIRST = ("findings", "protection", "certainty", "figures")
+_READ_FIRST = ("findings", "protection", "publishing", "certainty", "figures")
 _KEPT_FOLDED = ("ledger-of-releases", "exact-designs")
 """What paper does without: the file for a spreadsheet has it."""
 
@@ -110,6 +110,7 @@ def write_public_page(
         ranges=explain_ranges(words, published),
         dotted=any(one.finding.picture == Picture.DOTS for one in shown),
         protection=sections["protection"],
+        publishing=sections.get("publishing"),
         certainty=sections["certainty"],
         nothing=sections["findings"].blocks if not shown else (),
         folded=[section for section in whole.sections if section.name not in _READ_FIRST],
@@ -174,9 +175,10 @@ def _show(words: ReportWords, published: Published) -> Iterator[ShownFinding]:
 def _tell_release(
     words: ReportWords, published: Published, finding: ReleaseFinding, others: Sequence[ReleaseFinding]
 ) -> Iterator[str]:
-    """When a finding was released, of which versions, and by what its responses count, where others differ in that."""
+    """When a finding was released, of which versions, by what its responses count: each where others differ in it."""
     _ = words.gettext
-    yield _("Released on %(day)s", day=words.day(finding.released_on))
+    if any(other.released_on != finding.released_on for other in others):
+        yield _("Released on %(day)s", day=words.day(finding.released_on))
     if len(published.versions) > 1:
         numbers = sorted(finding.versions, key=int)
         yield words.ngettext(

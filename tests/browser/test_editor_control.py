@@ -70,6 +70,11 @@ def test_consequences_stay_in_view_and_leave_room_for_the_page(
         assert field is not None
         assert bar["height"] < size["height"] * 0.4
         assert field["y"] + field["height"] <= bar["y"] + 1, f"{place} is not covered"
+    slider, kept = (page.locator(part).bounding_box() for part in ("#slider", "#status"))
+    assert slider is not None
+    assert kept is not None
+    assert kept["y"] >= slider["y"] + slider["height"], "Saved is nothing that the slider says"
+    assert 0 < kept["height"] < 24, "on one line"
     assert page.evaluate("document.documentElement.scrollWidth") <= size["width"]
 
 

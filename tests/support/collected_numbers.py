@@ -9,7 +9,7 @@ OWN_LINK = "(own link)"
 """Those without stratum."""
 _ROW = re.compile(
     r'<tr class="answer depth-(\d)">\s*<th scope="row" dir="auto">([^<]*)</th>\s*<td class="number strong"[^>]*>'
-    r"(?:<abbr[^>]*>withheld</abbr>|(none shown|[\d,]+))</td>(.*?)</tr>",
+    r"(?:<abbr[^>]*>withheld</abbr>(?:&nbsp;|\s)\*|(none shown|[\d,]+))</td>(.*?)</tr>",
     re.DOTALL,
 )
 

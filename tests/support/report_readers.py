@@ -133,8 +133,14 @@ def plain(text: str) -> str:
     return "".join(unicodedata.normalize("NFKC", text).replace("\u200b", "").split())
 
 
+NOTE_MARKS = re.compile(r"p\.|[\d,]")
+
+
 def print_differs(page: Page, text: str) -> Iterator[str]:
-    """Where the text of a PDF is not that of a page; headers and what rows share may return on every sheet."""
+    """Where the text of a PDF is not that of a page; headers and what rows share may return on every sheet.
+
+    A note below several tables is said once; the others have its number and the page where it stands.
+    """
     returning = {"·"}
     for table in page.tables:
         first, *rest = map(plain, table.columns)
@@ -144,15 +150,19 @@ def print_differs(page: Page, text: str) -> Iterator[str]:
             *(plain(row[0]) for row in table.rows),
         }
     place = 0
+    said: set[str] = set()
     for piece in map(plain, in_print(page)):
         after = text.find(piece, place)
+        if after < 0 and piece in said:
+            continue
+        said.add(piece)
         if after < 0:
             yield f"not in the PDF: {piece}"
             continue
         between = text[place:after]
         for known in sorted(returning, key=len, reverse=True) if between else ():
             between = between.replace(known, "")
-        if between:
+        if NOTE_MARKS.sub("", between):
             yield f"only in the PDF: {between}"
         place = after + len(piece)
     if place < len(text):

@@ -151,11 +151,18 @@ def _dot(row: PlottedEstimate, axis: Axis, top: float) -> Iterator[str]:
     if row.interval is not None:
         low, high = (_at(axis, end) for end in row.interval)
         heads = _point_beyond(row.interval, axis, middle)
-        yield f'<path class="range" d="M{format_xy(low)} {format_xy(middle)}H{format_xy(high)}{heads}"/>'
+        look = "line" if _tells_nothing(row, axis) else "range"
+        yield f'<path class="{look}" d="M{format_xy(low)} {format_xy(middle)}H{format_xy(high)}{heads}"/>'
     if row.value is not None and axis.holds(row.value):
         yield f'<circle class="dot" cx="{format_xy(_at(axis, row.value))}" cy="{format_xy(middle)}" r="4.5"/>'
     elif row.value is not None and row.interval is None:
         yield f'<path class="range" d="{_point_beyond((row.value, row.value), axis, middle)}"/>'
+
+
+def _tells_nothing(row: PlottedEstimate, axis: Axis) -> bool:
+    """Whether everything that is possible may be: then a row is no more to the eye than that."""
+    low, high = row.interval or (axis.low, axis.high)
+    return row.value is None and low <= axis.first and high >= axis.last
 
 
 def _point_beyond(interval: tuple[float, float], axis: Axis, middle: float) -> str:
@@ -179,4 +186,5 @@ def _bar(row: PlottedEstimate, axis: Axis, top: float) -> Iterator[str]:
             if axis.holds(end)
         )
         ends += _point_beyond(row.interval, axis, middle)
-        yield f'<path class="range thin" d="M{format_xy(low)} {format_xy(middle)}H{format_xy(high)}{ends}"/>'
+        look = "line" if _tells_nothing(row, axis) else "range thin"
+        yield f'<path class="{look}" d="M{format_xy(low)} {format_xy(middle)}H{format_xy(high)}{ends}"/>'

@@ -6,6 +6,7 @@ is said of its charts have every letter.
 
 import json
 import unicodedata
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
@@ -42,6 +43,8 @@ from server.output.typesetting import (
 PAPER: Final = Path(__file__).with_name("paper.typ")
 
 _Group = tuple[Cell | None, list[tuple[Cell, ...]]]
+_Marks = dict[str, tuple[int, str]]
+"""Of notes that stand below several tables: the number of each, and the table that says it."""
 
 _TALLEST = 690.0  # points: what a page holds beside a caption
 _POINTS = 0.65  # of a unit of a chart: two charts stand side by side, in letters that are still read
@@ -60,17 +63,18 @@ def to_pdf(document: Document) -> bytes:
 def laid_out(document: Document) -> dict[str, Any]:
     """What `PAPER` reads."""
     css = f'svg{{font-family:"Libertinus Serif"}}{document.paper_css}'
+    marks = _mark_notes(document)
     data = {
         "language": document.language,
         "title": _title(document.title),
         "subtitle": document.subtitle,
         "gap": GAP,
-        "blocks": list(_blocks(document.blocks, css)),
+        "blocks": list(_blocks(document.blocks, css, marks)),
         "sections": [
             {
                 "depth": depth,
                 "title": _title(section.title),
-                "blocks": list(_blocks(section.blocks, css)),
+                "blocks": list(_blocks(section.blocks, css, marks)),
             }
             for depth, section in document.walk()
         ],
@@ -79,14 +83,23 @@ def laid_out(document: Document) -> dict[str, Any]:
     return written
 
 
-def _blocks(blocks: Sequence[Block], css: str) -> Iterator[dict[str, Any]]:
+def _mark_notes(document: Document) -> _Marks:
+    """Notes that stand below several tables: paper says each once, with a number that the other tables repeat."""
+    below = [(note, table.name) for table in document.tables() for note in table.notes]
+    often = Counter(note for note, _ in below)
+    first = {note: name for note, name in reversed(below) if often[note] > 1}
+    order = dict.fromkeys(note for note, _ in below if often[note] > 1)
+    return {note: (number, first[note]) for number, note in enumerate(order, start=1)}
+
+
+def _blocks(blocks: Sequence[Block], css: str, marks: _Marks) -> Iterator[dict[str, Any]]:
     """Charts that follow one another stand side by side."""
     for drawn, group in groupby(blocks, key=lambda block: isinstance(block, Chart)):
-        found = [_block(block, css) for block in group]
+        found = [_block(block, css, marks) for block in group]
         yield from [{"kind": "charts", "charts": found}] if drawn else found
 
 
-def _block(block: Block, css: str) -> dict[str, Any]:
+def _block(block: Block, css: str, marks: _Marks) -> dict[str, Any]:
     match block:
         case Paragraph():
             return {"kind": "paragraph", "text": _write_cell(block.text), "notice": block.notice}
@@ -106,14 +119,14 @@ def _block(block: Block, css: str) -> dict[str, Any]:
         case Facts():
             return {"kind": "facts", "entries": [(name, _write_cell(cell)) for name, cell in block.entries]}
         case Table():
-            return _table(block)
+            return _table(block, marks)
         case FindingBlock():
             return {
                 "kind": "finding",
                 "sentence": breakable(block.sentence),
                 "meaning": breakable(block.meaning),
                 "notes": [breakable(note) for note in block.notes],
-                "charts": [_block(chart, css) for chart in block.charts],
+                "charts": [_block(chart, css, marks) for chart in block.charts],
             }
         case FindingList():
             found = [(_write_cell(about), breakable(sentence)) for about, sentence in block.findings]
@@ -127,7 +140,7 @@ def _block(block: Block, css: str) -> dict[str, Any]:
             }
 
 
-def _table(table: Table) -> dict[str, Any]:
+def _table(table: Table, marks: _Marks) -> dict[str, Any]:
     flat, groups = _group_rows(table)
     parts = [
         {
@@ -147,7 +160,12 @@ def _table(table: Table) -> dict[str, Any]:
         }
         for part in on_paper(flat)
     ]
-    return {"kind": "table", "caption": table.caption, "parts": parts, "notes": table.notes}
+    notes = [
+        {"mark": number, "text": note if first in ("", table.name) else ""}
+        for note in table.notes
+        for number, first in [marks.get(note, (0, ""))]
+    ]
+    return {"kind": "table", "caption": table.caption, "parts": parts, "notes": notes}
 
 
 def _count_lines(table: Table, groups: Sequence[_Group]) -> int:

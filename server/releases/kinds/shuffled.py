@@ -53,7 +53,11 @@ def shuffling_of(shape: Shape) -> Shuffling | Problem:
     the same, and the number of responses to each version becomes public.
     """
     if not is_bounded(shape):
-        return Problem("budget", N_("must be one under bounded neighbours; it is under unbounded ones"), {})
+        return Problem(
+            "budget",
+            N_("must be one that hides what people answered, not that they took part; it hides both"),
+            {},
+        )
     crowd = shape.crowd
     if crowd is None:
         return Problem("survey", N_("must show some responses first"), {})

@@ -143,7 +143,8 @@ def _public_sentences(words: ReportWords, published: Published) -> Iterator[str]
     noises = dict.fromkeys(mechanism(words, each) for each in paid)
     yield _(
         "Everything published has noise added once more (central differential privacy; %(noises)s), under one "
-        "budget of ε = %(budget)s and δ = %(delta)s between neighbours, %(neighbours)s; ε = %(spent)s was spent.",
+        "budget of ε = %(budget)s and δ = %(delta)s for telling apart two data sets that differ in one thing: "
+        "%(neighbours)s; ε = %(spent)s was spent.",
         noises=", ".join(noises),
         budget=words.number(float(book.budget.epsilon)),
         delta=words.number(float(book.budget.delta)),

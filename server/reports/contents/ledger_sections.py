@@ -66,7 +66,8 @@ def describe_ledger(words: ReportWords, book: Ledger, *, names: bool) -> Iterato
         entries.append((name, cell_texts.epsilon(words, spent.best)))
     yield Facts(tuple(entries))
     if book.released:
-        yield _entries(words, book.released, names)
+        yield _entries(words, book.released)
+        yield _releases(words, book.released, names)
 
 
 def meaning(words: ReportWords, book: Ledger) -> str:
@@ -96,11 +97,10 @@ def meaning(words: ReportWords, book: Ledger) -> str:
     return text
 
 
-def _entries(words: ReportWords, released: Sequence[Released], names: bool) -> Table:
+def _entries(words: ReportWords, released: Sequence[Released]) -> Table:
     _ = words.gettext
-    rows: list[tuple[Cell, ...]] = []
-    for record in released:
-        row: list[Cell] = [
+    rows: list[tuple[Cell, ...]] = [
+        (
             cell_texts.count(words, record.entry),
             cell_texts.count(words, record.release),
             Text(words.macro(WORDS, "kind_name", record.item)),
@@ -108,26 +108,35 @@ def _entries(words: ReportWords, released: Sequence[Released], names: bool) -> T
             Text(mechanism(words, record)),
             cell_texts.format_spent(words, record.epsilon),
             cell_texts.format_delta(words, record.delta),
+        )
+        for record in released
+    ]
+    columns = (_("Entry"), _("release"), _("what"), _("questions"), _("noise"), "ε", "δ")
+    return Table("ledger", _("Ledger"), columns, tuple(rows))
+
+
+def _releases(words: ReportWords, released: Sequence[Released], names: bool) -> Table:
+    """What all entries of a release have in common, told once."""
+    _ = words.gettext
+    rows: dict[tuple[Cell, ...], None] = {}
+    for record in released:
+        by = Text(record.made_by or _("command line"), own=bool(record.made_by))
+        row: tuple[Cell, ...] = (
+            cell_texts.count(words, record.release),
             Text(words.moment(record.made_at)),
-        ]
-        if names:
-            row.append(Text(record.made_by or _("command line"), own=bool(record.made_by)))
-        row += [Text(describe_coverage(words, record.covers)), Text(record.software)]
-        rows.append(tuple(row))
+            *([by] if names else []),
+            Text(describe_coverage(words, record.covers)),
+            Text(record.software),
+        )
+        rows.setdefault(row)
     columns = (
-        _("Entry"),
-        _("release"),
-        _("what"),
-        _("questions"),
-        _("noise"),
-        "ε",
-        "δ",
+        _("Release"),
         _("when"),
         *([_("by whom")] if names else []),
         _("responses covered"),
         _("Software"),
     )
-    return Table("ledger", _("Ledger"), columns, tuple(rows))
+    return Table("ledger-releases", _("The releases of the ledger"), columns, tuple(rows))
 
 
 MECHANISMS = {

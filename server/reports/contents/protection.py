@@ -79,7 +79,7 @@ def describe_repetition(words: ReportWords) -> Block:
 
 
 def describe_noise(words: ReportWords, published: Published) -> Iterator[Block]:
-    """What was done to the numbers before they were published, and what all of them together may tell."""
+    """What was done to the numbers before they were published."""
     _ = words.gettext
     book = published.ledger
     kinds = {entry.item.kind for entry in book.released} - {ItemKind.DECLARED}
@@ -102,7 +102,12 @@ def describe_noise(words: ReportWords, published: Published) -> Iterator[Block]:
             "that may tell is booked on a budget that was set before, and is never raised."
         )
     yield make_paragraph(text)
-    if not book.restored:
+
+
+def describe_loss(words: ReportWords, published: Published) -> Iterator[Block]:
+    """What all numbers together may tell of somebody."""
+    book = published.ledger
+    if book.budget is not None and not book.restored and any(describe_noise(words, published)):
         yield make_paragraph(meaning(words, book))
 
 

@@ -21,6 +21,7 @@ from server.reports.contents.ledger_sections import describe_ledger
 from server.reports.contents.protection import (
     describe_certainty,
     describe_coin,
+    describe_loss,
     describe_noise,
     describe_repetition,
 )
@@ -154,9 +155,10 @@ def _lead(words: ReportWords, published: Published) -> tuple[Section, ...]:
     elif all(entry.item.kind == ItemKind.COUNT for entry in released):
         first.append(methods.make_paragraph(_("Of the answers, nothing was released yet.")))
     found = Section("findings", Text(_("What was found")), tuple(first), findings)
-    coin = tuple(describe_coin(words, published))
+    coin, noise = tuple(describe_coin(words, published)), tuple(describe_noise(words, published))
     rest = (
         Section("protection", Text(_("How answers were protected")), coin),
+        *([Section("publishing", Text(_("Before publishing")), noise)] if noise else []),
         Section("certainty", Text(_("How sure one can be")), tuple(describe_certainty(words, published))),
     )
     return order_lead(words, found, tuple(_list_sentences(words, published, asked)), rest)
@@ -228,7 +230,7 @@ def _method(words: ReportWords, published: Published) -> Iterator[Block]:
     _ = words.gettext
     kinds = {each.item.kind for each in published.ledger.released}
     yield describe_repetition(words)
-    yield from describe_noise(words, published)
+    yield from describe_loss(words, published)
     if kinds - {ItemKind.SHUFFLED, ItemKind.DECLARED}:
         yield methods.make_paragraph(
             _(

@@ -132,14 +132,16 @@ def _table(words: ReportWords, entry: Released, asked: QuestionsByVersion) -> Ta
             else ()
         ),
     )
-    rows = tuple(
-        (
+    found: dict[tuple[tuple[str, str], ...], list[tuple[Cell, ...]]] = {}
+    for figure in entry.figures:
+        row = (
             place(words, entry, figure, asked),
             Text(_((OF_ROWS if entry.covers.of_table else STATISTICS)[figure.statistic])),
             *(numbers(words, entry, figure, asked) if numbered else ()),
         )
-        for figure in entry.figures
-    )
+        found.setdefault(figure.place, []).append(row)
+    # All that is told of a pair of answers stands together: a joint table tells up to three numbers of each.
+    rows = tuple(row for together in found.values() for row in together)
     of = " × ".join(_name_asked(entry, asked)) or words.macro(WORDS, "kind_name", entry.item)
     caption = _("Released, entry %(entry)s: %(of)s", entry=entry.entry, of=of)
     return Table(f"released-{entry.entry}", caption, columns, rows, short=f"{entry.entry} {of}")
