@@ -83,9 +83,7 @@ class Wire:
     def __init__(self, page: Page) -> None:
         self.requests: dict[str, dict[str, Any]] = {}
         self._loaders: dict[str, tuple[str, str]] = {}
-        self._coming: dict[
-            str, str
-        ] = {}  # files and pages that have not come whole, and the document that asked
+        self._coming: dict[str, str] = {}  # what has not come whole, and the document that asked
         self._owing: set[str] = set()  # whose headers are still to be told
         self.session = page.context.new_cdp_session(page)
         self.session.on("Network.requestWillBeSent", self._will_be_sent)
@@ -253,9 +251,10 @@ def rewritten(page: Page, leaks: Sequence[Leak]) -> None:
 
 ALL_CAME = """() => {
   const came = new Set(performance.getEntriesByType('resource').map(({ name }) => name));
-  const files = document.getElementById('later').content.querySelectorAll('script, link');
-  const named = [document.querySelector('main').dataset.screens, ...Array.from(files, (file) => file.getAttribute('src') ?? file.getAttribute('href'))];
-  return named.every((address) => came.has(new URL(address, location).href));
+  const files = [...document.getElementById('later').content.querySelectorAll('script, link')];
+  const named = files.map((file) => file.getAttribute('src') ?? file.getAttribute('href'));
+  const { screens } = document.querySelector('main').dataset;
+  return [screens, ...named].every((address) => came.has(new URL(address, location).href));
 }"""
 
 
