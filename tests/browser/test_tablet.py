@@ -601,10 +601,15 @@ def test_an_answer_that_is_left_for_the_next_person_is_caught(
 def drop_own_requests(left: Traces) -> Traces:
     """Without what Chromium asks for of its own, as it happens.
 
-    Where a worker answers, it asks for the questions once or twice, before anybody answers; and some time after a page
-    has come, whether there is a newer worker, unless the visit is over by then.
+    Where a worker answers, it asks for the questions once or twice, before anybody answers, and for a script, too, of
+    which the network hears nothing; and some time after a page has come, whether there is a newer worker, unless the
+    visit is over by then.
     """
-    asked = [it for it in left["requests"] if not it["url"].endswith("/survey.json")]
+    asked: list[Traces] = []
+    for it in left["requests"]:
+        again = asked and "sent" not in it and it["kind"] == "Script" and it["url"] == asked[-1]["url"]
+        if not again and not it["url"].endswith("/survey.json"):
+            asked.append(it)
     sent = [
         it
         for it in left["bytes"]
