@@ -234,10 +234,12 @@ function finish(page, id) {
 export function fillReceipt(part, id) {
   const receipt = part.querySelector('output');
   const copied = part.querySelector('.copied');
+  const unspelled = part.querySelector('.unspelled');
   receipt.textContent = id.match(/.{4}/g).join(' ');
-  // Words take its place.
+  // Words take its place, where they come: of a release that was replaced meanwhile they do not.
   const scripts = copy('spelling');
   for (const script of scripts.querySelectorAll('script')) script.async = false;
+  scripts.querySelector('.list').addEventListener('error', () => { unspelled.hidden = false; });
   document.head.append(scripts);
   part.querySelector('.copy')?.addEventListener('click', async () => {
     // Where pages may not write to the clipboard, the receipt is selected, to be copied by hand.

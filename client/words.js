@@ -7,7 +7,9 @@ export const lists = { __proto__: null };
 export async function addList(language, words) {
   lists[language] = words.trim().split(/\s+/);
   const shown = globalThis.document?.querySelector(`.receipt output[lang=${language}]`);
-  if (shown) shown.textContent = await spell(shown.textContent.replaceAll(' ', ''), language);
+  if (!shown) return;
+  shown.textContent = await spell(shown.textContent.replaceAll(' ', ''), language);
+  for (const said of document.querySelectorAll('.receipt .spelled')) said.hidden = false;
 }
 
 const WORDS = 12;

@@ -33,7 +33,7 @@ from server.web.digit_choice import add_digits, find_digits, list_digits
 from server.web.handbook import find_place
 from server.web.housekeeping import Housekeeper
 from server.web.language_choice import LANGUAGE_COOKIE, VARIES, choose_language, find_offered
-from server.web.respondent_modules import WORD_LISTS, list_files
+from server.web.respondent_modules import OF_RECEIPTS, WORD_LISTS, list_files
 from server.web.webhooks.deliverer import Deliverer
 from server.web.work_progress import WorkTable
 
@@ -171,7 +171,8 @@ def _add_client_files(app: Flask) -> None:
             abort(404)
         response: Response = app.make_response(known.contents[name])
         response.mimetype = assets.TYPES.get(Path(name).suffix, "text/plain")
-        response.headers["Cache-Control"] = "public, max-age=31536000, immutable"
+        if name not in OF_RECEIPTS:
+            response.headers["Cache-Control"] = "public, max-age=31536000, immutable"
         if name == assets.OFFLINE_WORKER:
             response.headers["Service-Worker-Allowed"] = "/s/"
         return response

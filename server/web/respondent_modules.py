@@ -76,6 +76,11 @@ LATER = ("coin.js", "throws.js")
 MODULES_AFTER_START = frozenset(module for file in AFTER_START for module in JOINED[file])
 WORD_LISTS = {"en": "words_en.js", "es": "words_es.js", "fr": "words_fr.js", "pt": "words_pt.js"}
 """The files with the words that receipts are told in, by language; in any other they are told in English."""
+OF_RECEIPTS = frozenset(
+    {"words.js", *WORD_LISTS.values(), "qr.js", "picture.js", "receipt_code.js"}
+    | {"scanned.js", "digits.js", "posting.js", "receipt_page.js"}
+)
+"""What only those load who have answered: no browser's cache keeps it, which would tell that somebody did."""
 WITH_TEXTS = {
     *(
         "blocks.js",

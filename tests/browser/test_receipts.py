@@ -11,6 +11,7 @@ from playwright.sync_api import Page, Route, expect
 from tests.browser.axe_inspector import Inspector
 from tests.browser.conftest import Opener
 from tests.browser.site_users import DESK, PHONE, SURVEY, Respondent, words
+from tests.browser.visit_traces import await_files
 from tests.support import factories
 from tests.support.code_reader import read_code
 
@@ -62,7 +63,8 @@ def test_a_response_is_looked_for_and_taken_back_by_its_words(
     look.click()
     expect(status).to_have_text(
         say(
-            "No response with this receipt is in. It was taken back, belongs to another survey, or has not arrived. "
+            "No response with this receipt is in. "
+            "It may have been taken back, belong to another survey, or not have arrived. "
             "Answers that still wait on a device cannot be taken back before they have arrived: look again then."
         )
     )
@@ -117,6 +119,63 @@ def test_while_the_server_has_too_much_to_do_the_page_asks_again_by_itself(
     wait_for(6)
     expect(page.get_by_role("status")).to_have_text("Your response is in.")
     assert len(asked) == 6
+
+
+@pytest.mark.parametrize("came", [True, False])
+def test_a_receipt_whose_words_do_not_come_is_a_number_that_does_the_same(
+    open_page: Opener, served: factories.Served, came: bool
+) -> None:
+    """As on a page of a release that was replaced meanwhile; nothing is said of words that are not there."""
+    page = open_page(**PHONE, locale="ar")
+    if not came:
+        open_page.watch(page).expect("status of 404")
+        page.route("**/words*.js", lambda route: route.fulfill(status=404))
+    visit = Respondent(page, factories.publish(served.database_url, SURVEY).slug, "ar").open()
+    visit.answer("Yes", "No", "Yes")
+    visit.button("Send").click()
+    said = page.get_by_text(
+        visit.say("Its words are in English: there is no list of such words in your language.")
+    )
+    missing = page.locator(".unspelled")
+    expect(said if came else missing).to_be_visible()
+    expect(missing if came else said).to_be_hidden()
+    receipt = page.locator("output").inner_text()
+    assert len(receipt.split()) == (12 if came else 8)
+    page.unroute_all()
+    page.goto(f"/s/{visit.slug}/receipt")
+    page.get_by_role("textbox").fill(receipt)
+    visit.button("Is my response in?").click()
+    expect(page.get_by_role("status")).to_have_text(visit.say("Your response is in."))
+
+
+CACHED = """async () => {
+  const { files } = await (await fetch('/client/manifest.json')).json();
+  const kept = (file) => fetch(file, { cache: 'only-if-cached', mode: 'same-origin' }).then(() => [file], () => []);
+  return (await Promise.all(Object.keys(files).map(kept))).flat();
+}"""
+
+
+def test_a_browsers_cache_does_not_tell_who_has_answered_from_who_declined(
+    open_page: Opener, served: factories.Served
+) -> None:
+    """Nor the page of the receipt who has one."""
+    survey = factories.publish(served.database_url, SURVEY)
+    found = []
+    for answers in (True, False):
+        page = open_page(**PHONE)
+        open_page.watch(page).allow("ERR_CACHE_MISS|Failed to fetch|only-if-cached|status of 504")
+        visit = Respondent(page, survey.slug).open()
+        if answers:
+            visit.answer("Yes", "No", "Yes")
+            visit.send()
+            page.get_by_role("link", name="Is my response in?").click()
+            expect(visit.button("Is my response in?")).to_be_visible()
+            page.wait_for_load_state("networkidle")
+        else:
+            await_files(page)
+            visit.button("I’d rather not take part").click()
+        found.append(page.evaluate(CACHED))
+    assert found[0] == found[1] != []
 
 
 def rows_of(picture: Path) -> list[str]:

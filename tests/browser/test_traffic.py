@@ -9,7 +9,16 @@ from playwright.sync_api import expect
 from tests.browser.conftest import Opener
 from tests.browser.recorder import Recorder, recording
 from tests.browser.site_users import PHONE, SURVEY, Respondent, change_language, stop_clock
-from tests.browser.visit_traces import COINS, Wire, await_files, differences, find_missed, traces, visited
+from tests.browser.visit_traces import (
+    COINS,
+    LOCKED,
+    Wire,
+    await_files,
+    differences,
+    find_missed,
+    traces,
+    visited,
+)
 from tests.support import factories
 
 OTHER = {"Yes": "No", "No": "Yes"}
@@ -73,6 +82,7 @@ def lose_twice(visit: Respondent) -> None:
     expect(page.get_by_text("The connection is poor.")).to_be_visible()
     with page.expect_event("requestfailed"):
         page.clock.run_for(500)
+    page.evaluate(f"async () => {{ while ((await ({LOCKED})()).length); }}")  # until the page knows of it
 
 
 def details_opened(visit: Respondent, truth: str) -> None:

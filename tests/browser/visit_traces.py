@@ -83,10 +83,14 @@ class Wire:
     def __init__(self, page: Page) -> None:
         self.requests: dict[str, dict[str, Any]] = {}
         self._loaders: dict[str, tuple[str, str]] = {}
+        self._coming: dict[str, str] = {}  # what has not come whole, and the document that asked
+        self._owing: set[str] = set()  # whose headers are still to be told
         self.session = page.context.new_cdp_session(page)
         self.session.on("Network.requestWillBeSent", self._will_be_sent)
         self.session.on("Network.requestWillBeSentExtraInfo", self._sent)
-        self.session.on("Network.loadingFailed", lambda event: self._loaders.pop(event["requestId"], None))
+        self.session.on("Network.responseReceived", self._answered)
+        self.session.on("Network.loadingFinished", lambda event: self._coming.pop(event["requestId"], None))
+        self.session.on("Network.loadingFailed", self._failed)
         self.session.on(
             "Network.webSocketCreated", lambda event: self._entry(event).update(socket=event["url"])
         )
@@ -99,6 +103,12 @@ class Wire:
         """What the document that is shown sent, and the questions it fetched, where it was not refused an answer."""
         loader = self._frame()["loaderId"]
         return [url for url, of in self._loaders.values() if of == loader]
+
+    def waited_for(self) -> list[str]:
+        """What is on its way to the document that is shown, and requests whose headers the browser has yet to tell."""
+        loader = self._frame()["loaderId"]
+        open_ids = {each for each, of in self._coming.items() if of == loader} | self._owing
+        return [self.requests[each].get("url", "") for each in open_ids]
 
     def listed(self) -> Traces:
         """What the browser keeps of its document's loading, read where no script of the page or of Playwright is."""
@@ -116,6 +126,8 @@ class Wire:
         request = event["request"]
         if request["method"] == "POST" or request["url"].endswith("/survey.json"):
             self._loaders[event["requestId"]] = (request["url"], event["loaderId"])
+        if event.get("type") != "Fetch":  # what a script asks for may be left unread, and never ends
+            self._coming[event["requestId"]] = event["loaderId"]
         self._entry(event).update(
             method=request["method"],
             url=request["url"] + request.get("urlFragment", ""),
@@ -126,6 +138,15 @@ class Wire:
 
     def _sent(self, event: dict[str, Any]) -> None:
         self._entry(event)["sent"] = list(event["headers"].items())
+        self._owing.discard(event["requestId"])
+
+    def _answered(self, event: dict[str, Any]) -> None:
+        if event["hasExtraInfo"] and "sent" not in self._entry(event):
+            self._owing.add(event["requestId"])
+
+    def _failed(self, event: dict[str, Any]) -> None:
+        self._loaders.pop(event["requestId"], None)
+        self._coming.pop(event["requestId"], None)
 
 
 # What comes after a screen is shown: the words of a receipt take the place of its number.
@@ -133,6 +154,8 @@ SPELLED = (
     "() => [...document.querySelectorAll('.receipt output')].every((it) => /^\\D+$/.test(it.textContent))"
     " && !document.querySelector('.receipt details[hidden]')"
 )
+# What is done under a lock is not over yet, though the screen may say so already.
+LOCKED = "async () => Object.values(await navigator.locks.query()).flat().map(({ name }) => name)"
 LOOKS = 250
 """How often it is asked whether everything is listed."""
 
@@ -143,13 +166,14 @@ def traces(page: Page, wire: Wire) -> Traces:
     sent = wire.sent_by_document()
     for _ in range(LOOKS):
         spelled = page.evaluate(SPELLED)  # before the list is read: what writes the words is on it as well
+        locked = page.evaluate(LOCKED)
         listed = wire.listed()
-        if spelled and set(sent) <= set(listed["loaded"]):
+        missing = set(sent) - set(listed["loaded"]) | set(wire.waited_for())
+        if spelled and not locked and not missing:
             break
         page.wait_for_timeout(20)
     else:
-        missing = set(sent) - set(listed["loaded"])
-        raise AssertionError(f"not listed by the browser: {missing}; or a receipt without words")
+        raise AssertionError(f"not over: {missing}, {locked}; or a receipt without words")
     entries = wire.session.send("Page.getNavigationHistory")
     return {
         "requests": order_files(list(wire.requests.values())),
@@ -225,13 +249,19 @@ def rewritten(page: Page, leaks: Sequence[Leak]) -> None:
         page.route(f"**/client/*/{name}", changed)
 
 
+ALL_CAME = """() => {
+  const came = new Set(performance.getEntriesByType('resource').map(({ name }) => name));
+  const files = [...document.getElementById('later').content.querySelectorAll('script, link')];
+  const named = files.map((file) => file.getAttribute('src') ?? file.getAttribute('href'));
+  const { screens } = document.querySelector('main').dataset;
+  return [screens, ...named].every((address) => came.has(new URL(address, location).href));
+}"""
+
+
 def await_files(page: Page) -> None:
-    """Wait for what everybody loads after the first screen: what sends, and own coins where they are offered."""
+    """Wait for what everybody loads after the first screen, all of it, and own coins where they are offered."""
     if page.locator("#later").count():
-        page.wait_for_function(
-            "(file) => performance.getEntriesByType('resource').some(({ name }) => name.endsWith(`/${file}`))",
-            arg=find_file("delivery.js"),
-        )
+        page.wait_for_function(ALL_CAME)
     if page.locator("#throws").count():
         expect(page.locator("#by-hand details")).to_be_attached()
 
