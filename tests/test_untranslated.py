@@ -26,9 +26,7 @@ def pseudo_program(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, str
     """A copy of the program whose Spanish catalogue wraps every message in brackets: how it is started."""
     tmp_path = tmp_path_factory.mktemp("program")
     for folder in ("server", "templates", "client", "docs"):
-        shutil.copytree(
-            factories.ROOT / folder, tmp_path / folder
-        )
+        shutil.copytree(factories.ROOT / folder, tmp_path / folder)
     for path in (tmp_path / "docs").rglob("*.md"):
         path.write_text(re.sub(r"\A# (.+)", "# " + pseudo(r"\1"), path.read_text("utf-8")), "utf-8")
     # One chapter as if nobody had translated it yet.
