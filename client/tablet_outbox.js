@@ -11,17 +11,20 @@ const TOGETHER = 5; // wait until so many are there
 const wakes = new EventTarget();
 let least = TOGETHER;
 let running = false;
+let asked = false; // also while it ends: once more
 
 /** Sends as soon as enough are there, or there is a network again; with `all`, also fewer. */
 export async function sendWaiting(to, onChange, { all = false } = {}) {
   if (all) least = 1;
-  if (running) {
-    wakes.dispatchEvent(new Event('wake'));
-    return;
-  }
+  asked = true;
+  wakes.dispatchEvent(new Event('wake'));
+  if (running) return;
   running = true;
   try {
-    await alone(() => sendBatches(to, onChange));
+    while (asked) {
+      asked = false;
+      await alone(() => sendBatches(to, onChange));
+    }
   } finally {
     running = false;
     least = TOGETHER;
