@@ -4,6 +4,7 @@ import gc
 import itertools
 import os
 import shutil
+import signal
 import tempfile
 from collections.abc import Generator, Iterator
 from functools import cache
@@ -30,6 +31,10 @@ settings.register_profile(
     "repeatable", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.load_profile("repeatable")
+
+# What a shell starts in the background ignores Ctrl-C, and so does all that is started there, which tests interrupt.
+if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 class NewDatabase(Protocol):
