@@ -67,7 +67,7 @@ test-spark: $(VENV)/.tests-installed $(SPARK_PACKAGES)/.installed ## The tests o
 client-tests: $(NODE_MODULES)/.installed ## The browser's modules under Node's test runner
 	node --test --test-reporter=spec tests/client/*.test.js
 
-# Files start in their order: those of the browser, which take longest, are first, and short ones are left for the end.
+# Files start in their order: the few longest first (tests/conftest.py: LONGEST), then those of the browser; short ones are left for the end.
 # Where every core has its tests, threads for a matrix would only wait for each other, and no server should compile again
 # what another has compiled. A few that failed are looked at again, alone (tests/support/rerun_failures.py): three passes of three, or the
 # run has failed.

@@ -37,6 +37,19 @@ if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+LONGEST = tuple(
+    f"tests/{file}.py::"
+    for file in (
+        "test_untranslated",
+        "test_verify",
+        "browser/test_study",
+        "test_visits",
+        "privacy/test_auditing_cases",
+    )
+)
+"""Files of which a test takes a minute or two: they are begun first, so that no process works alone in the end."""
+
+
 class NewDatabase(Protocol):
     """Makes a new database: migrated or empty, or a copy of a migrated one that nobody is connected to."""
 
@@ -75,6 +88,7 @@ def pytest_collection_modifyitems(
     if left:
         config.hook.pytest_deselected(items=[item for item in items if item.nodeid in left])
         items[:] = [item for item in items if item.nodeid not in left]
+    items.sort(key=lambda item: not item.nodeid.startswith(LONGEST))
     return answered
 
 

@@ -119,19 +119,21 @@ def test_no_cell_of_a_csv_file_starts_a_formula(
     assert [question["text"] for question in intact["questions"]] == [text.strip() for text in texts]
 
 
+ENDED = ["a;", "a; ", "a\t", "a\n", "a\n \n", "a,b;", 'a";']
+
+
 @pytest.mark.parametrize("formula", FORMULAS)
-@pytest.mark.parametrize("inside", ["a;", "a; ", "a\t", "a\n", "a\n \n", "a,b;", 'a";'])
 def test_no_formula_starts_where_another_separator_is_usual(
-    inside: str, formula: str, signed_in: FlaskClient, database_url: str
+    formula: str, signed_in: FlaskClient, database_url: str
 ) -> None:
     """Excel in Spanish cuts cells at semicolons, and knows no quotes inside them."""
-    questions = [factories.question("q1", inside + formula)]
+    questions = [factories.question(f"q{place}", text + formula) for place, text in enumerate(ENDED)]
     survey = factories.publish(database_url, factories.definition(questions=questions))
 
     for file in ("report.csv", "codebook.csv"):
         text = signed_in.get(f"/manage/surveys/{survey.slug}/{file}").text
         cells = [cell for line in re.split("[\r\n]", text) for cell in re.split("[;\t]", line)]
-        assert any(cell.lstrip().startswith(f"'{formula[0]}") for cell in cells)
+        assert sum(cell.lstrip().startswith(f"'{formula[0]}") for cell in cells) >= len(ENDED)
         assert not [cell for cell in cells if _runs(cell)]
 
 

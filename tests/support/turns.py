@@ -47,6 +47,7 @@ IN_TURN = (
         "test_xlsform_written.py::test_whatever_",
     ),
     "views/test_help.py::test_nothing_in_a_query_",
+    "views/test_editor.py::test_kind_is_changed_",
     # Other programs that compute the same again, and what a page of the guide shows step by step.
     *(
         f"test_microdata.py::test_{name}_"
