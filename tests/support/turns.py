@@ -1,7 +1,7 @@
-"""What a whole run of `make test` takes in turn: a fifth with each commit, while `make test-long` takes all.
+"""What a whole run of `make test` takes in turn: a sixth with each commit, while `make test-long` takes all.
 
 These tests are slow, and look once more, from further away or in yet another way, at what quicker tests look at too,
-which every run takes. They are sorted, and of five that stand beside each other one is drawn as in `sampling.py`: each
+which every run takes. They are sorted, and of six that stand beside each other one is drawn as in `sampling.py`: each
 file has its share, and each test its turn. Whoever asks for a file, a folder or a test gets all that is in it.
 """
 
@@ -13,7 +13,7 @@ import pytest
 from tests.support.sampling import choose
 from tests.support.scale import scale
 
-OF = 5
+OF = 6
 """Of so many tests that stand beside each other, one is taken."""
 IN_TURN = (
     # What is clicked, typed and seen in a real browser, beside the one study that is walked from end to end, the tasks
@@ -90,7 +90,7 @@ def takes_turns(config: pytest.Config) -> bool:
 
 
 def is_in_turn(test: str) -> bool:
-    """Whether a whole run takes it with one commit of five."""
+    """Whether a whole run takes it with one commit of six."""
     name = test.partition("::")[2].partition("[")[0]
     if CATCHES.search(name):
         return True
