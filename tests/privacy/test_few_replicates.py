@@ -15,6 +15,7 @@ from server.privacy.estimators.number_explaining import NumberData, explain_numb
 from server.privacy.estimators.replicate_freedom import judge_replicates
 from server.privacy.estimators.replicate_weights import make_bootstrap, make_jackknife, use_replicates
 from server.privacy.estimators.sample_designs import Floats, Groups, SampleDesign
+from server.privacy.estimators.sampled_moments import measure_means
 from server.privacy.estimators.sampled_rows import RowSample
 from tests.support.scale import scaled
 
@@ -131,3 +132,16 @@ def test_fits_to_replicates_that_are_alike_or_hardly_count_make_no_slope_certain
         alone = explain(number, side, rows)
         assert own.standard_error == pytest.approx(alone.standard_error, rel=0.002)
         assert own.interval == pytest.approx(alone.interval, abs=0.2)  # of 19 degrees of freedom, or of 798
+
+
+@pytest.mark.parametrize("counted", [0.0, 1e-9])
+def test_means_of_rows_without_coins_are_no_more_certain_for_replicates_of_a_census(counted: float) -> None:
+    """As of lists and sums: who got which list is drawn anew, whoever was asked."""
+    rng = np.random.default_rng(6)
+    rows = SampleDesign(rng.choice([1.0, 3.0], 60), clusters=np.repeat(np.arange(12), 5))
+    columns = [make_jackknife(rows).make(place) for place in range(12)]
+    census = use_replicates(columns, "jkn", rscales=np.full(12, counted))
+    numbers, inside = rng.normal(5, 2, (60, 1)), np.ones((60, 1))
+    alone = SampleDesign(rows.weights)
+    found = measure_means(numbers, inside, SampleDesign(rows.weights, replicates=census)).measure(0, 0.95)
+    assert found == measure_means(numbers, inside, alone).measure(0, 0.95)

@@ -18,8 +18,6 @@ from server.privacy.estimators.margin_slopes import take_out_margins
 from server.privacy.estimators.replicate_freedom import judge_replicates
 from server.privacy.estimators.sample_designs import Floats, Groups, Replicates, SampleDesign
 
-_HARDLY = 1e-6
-"""All that the distances of replicates count together; of ways in use it is 1 or more, less what was drawn of all."""
 _NOTHING = 1e-20
 """Part of a variance that is nothing but rounding."""
 
@@ -40,7 +38,7 @@ class RowSample:
     def replicates(self) -> Replicates | None:
         """Those that tell how much anything varies."""
         own = self.design.replicates
-        return own if own is not None and own.factors.sum() > _HARDLY else None
+        return own if own is not None and own.tells else None
 
     @cached_property
     def degrees_of_freedom(self) -> int:
