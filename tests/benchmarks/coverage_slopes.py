@@ -4,9 +4,9 @@
 
 People of two strata answer on one of ten days; what they say of themselves is randomised like the answer that is
 explained. Everything is made up: truths by the model, reports by coins. The first table of coverage in
-docs/privacy/regression.md is the output for as many studies as it says. "Told" is the interval that pages, reports and files show,
-of the profile or plus and minus; "likelihood ratio" is whether twice the log-likelihood lost at the true slope is below
-the quantile of the chi-squared distribution, of studies that need no prior.
+docs/privacy/regression.md is the output, of as many studies as it says. "Told" is the interval that pages, reports
+and files show, of the profile or plus and minus; "likelihood ratio" is whether twice the log-likelihood lost at the
+true slope is below the quantile of the chi-squared distribution, of studies that need no prior.
 """
 
 import math
