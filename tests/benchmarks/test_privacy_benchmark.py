@@ -1,8 +1,12 @@
-"""The benchmark of the privacy library runs, and says of every peer what it took or why it is not measured."""
+"""The benchmark of the privacy library runs, and says of every peer what it took or why it is not measured.
+
+And the simulation of slopes runs, and is the one of the manual.
+"""
 
 import pytest
 
-from tests.benchmarks import privacy
+from tests.benchmarks import coverage_slopes, privacy
+from tests.support.factories import ROOT
 
 
 def test_every_part_and_every_peer_is_reported(
@@ -22,3 +26,15 @@ def test_every_part_and_every_peer_is_reported(
         for name in names:
             (line, *_) = [line for line in part.splitlines()[1:] if name in line]
             assert "NOT MEASURED" in line or " ns each" in line or " ms" in line
+
+
+def test_the_first_table_of_coverage_in_the_manual_has_every_slope_of_the_script() -> None:
+    manual = (ROOT / "docs/privacy/regression.md").read_text("utf-8")
+    printed = list(coverage_slopes.table(2, ["known"]))
+    assert "\n".join(printed[:2]) in manual
+    for case in coverage_slopes.CASES.values():
+        for slope in coverage_slopes.name_slopes(case):
+            assert f"| {case.name} | {case.people:,} | {slope} |" in manual
+    assert [line.split(" | ")[2] for line in printed[2:]] == coverage_slopes.name_slopes(
+        coverage_slopes.CASES["known"]
+    )

@@ -15,6 +15,7 @@ from server.privacy.estimators.number_explaining import NumberData, explain_numb
 from server.privacy.estimators.replicate_freedom import judge_replicates
 from server.privacy.estimators.replicate_weights import make_bootstrap, make_jackknife, use_replicates
 from server.privacy.estimators.sample_designs import Floats, Groups, SampleDesign
+from server.privacy.estimators.sampled_moments import measure_means
 from server.privacy.estimators.sampled_rows import RowSample
 from tests.support.scale import scaled
 
@@ -44,8 +45,18 @@ def covers(effect: ExplainedEffect) -> bool:
     return effect.interval[0] < 0 < effect.interval[1]
 
 
-def trusts(effect: ExplainedEffect, freedom: int) -> bool:
-    return bool(abs(effect.coefficient) <= stats.t.ppf(0.975, freedom) * effect.standard_error)
+def trusts(number: Floats, side: Floats, design: SampleDesign, freedom: int) -> bool:
+    """By what is seen between the replicates, and no more."""
+    replicates = design.replicates
+    assert replicates is not None
+
+    def compare(weights: Floats) -> Floats:
+        return np.array([np.average(number, weights=weights * (side == which)) for which in (0, 1)])
+
+    again = np.array([compare(replicates.make(place)) for place in range(replicates.count)])
+    (low, high), spread = compare(design.weights), replicates.vary(again, compare(design.weights))
+    error = np.sqrt(spread[0, 0] + spread[1, 1] - 2 * spread[0, 1])
+    return bool(abs(high - low) <= stats.t.ppf(0.975, freedom) * error)
 
 
 def judge_coverage(covered: int, twin: int, studies: int) -> None:
@@ -61,9 +72,9 @@ def test_two_schools_of_twenty_left_out_in_turn_are_covered() -> None:
     drawn = SampleDesign(np.ones(len(side)), clusters=school)
     design = SampleDesign(drawn.weights, replicates=make_jackknife(drawn))
     for _ in range(studies):
-        effect = explain(draw_numbers(rng, school), side, design)
-        covered += covers(effect)
-        twin += trusts(effect, 19)
+        number = draw_numbers(rng, school)
+        covered += covers(explain(number, side, design))
+        twin += trusts(number, side, design, 19)
     judge_coverage(covered, twin, studies)
 
 
@@ -104,3 +115,33 @@ def test_of_the_only_school_of_a_side_nothing_is_known() -> None:
     factor, freedom = judge(left_out, np.column_stack([np.ones(80), side]))
     assert factor > 10
     assert freedom < 7
+
+
+@pytest.mark.parametrize("counted", [0.0, 1e-300, 1e-9, 1e-3, 1.0])
+def test_fits_to_replicates_that_are_alike_or_hardly_count_make_no_slope_certain(counted: float) -> None:
+    """As of a census, or of schools that happen to have answered alike: the slope of a number was taken for exact."""
+    school = np.repeat(np.arange(20), EACH)
+    side = (np.arange(len(school)) % 2).astype(np.float64)
+    alike = np.where(np.arange(len(school)) // 2 % 2, 15.0, -5.0)
+    rows = SampleDesign(np.ones(len(side)))
+    made = make_jackknife(SampleDesign(rows.weights, clusters=school))
+    columns = [made.make(place) for place in range(20)]
+    census = use_replicates(columns, "jkn", rscales=np.full(20, counted), centred=False)
+    for number in (alike, draw_numbers(np.random.default_rng(5), school)) if counted < 1 else (alike,):
+        own = explain(number, side, SampleDesign(rows.weights, replicates=census))
+        alone = explain(number, side, rows)
+        assert own.standard_error == pytest.approx(alone.standard_error, rel=0.002)
+        assert own.interval == pytest.approx(alone.interval, abs=0.2)  # of 19 degrees of freedom, or of 798
+
+
+@pytest.mark.parametrize("counted", [0.0, 1e-9])
+def test_means_of_rows_without_coins_are_no_more_certain_for_replicates_of_a_census(counted: float) -> None:
+    """As of lists and sums: who got which list is drawn anew, whoever was asked."""
+    rng = np.random.default_rng(6)
+    rows = SampleDesign(rng.choice([1.0, 3.0], 60), clusters=np.repeat(np.arange(12), 5))
+    columns = [make_jackknife(rows).make(place) for place in range(12)]
+    census = use_replicates(columns, "jkn", rscales=np.full(12, counted))
+    numbers, inside = rng.normal(5, 2, (60, 1)), np.ones((60, 1))
+    alone = SampleDesign(rows.weights)
+    found = measure_means(numbers, inside, SampleDesign(rows.weights, replicates=census)).measure(0, 0.95)
+    assert found == measure_means(numbers, inside, alone).measure(0, 0.95)

@@ -18,7 +18,7 @@ from server.privacy.estimators.latent_likelihood import (
 )
 from server.privacy.estimators.limits import normal_quantile
 from server.privacy.estimators.regression import LikelihoodRatioTest
-from server.privacy.estimators.sampled_rows import RowSample
+from server.privacy.estimators.sampled_rows import RowSample, widen
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,8 +109,5 @@ def measure_spread(
         of_all, freedoms = sample.judge_fits(scores)
         factors[: data.slopes] = of_all[: data.slopes]
         found[: data.slopes] = np.minimum(freedoms, freedom)[: data.slopes]
-    # Rows that happen to be alike make nothing certain.
-    least = np.diag(likely) / np.maximum(np.diag(drawn), 1e-300)
-    wider = np.sqrt(np.maximum(factors, least))
-    drawn = drawn * np.outer(wider, wider)
+    drawn = widen(drawn, likely, factors)
     return CoefficientSpread(likely, drawn, found, confidence, sample.spread, scores)

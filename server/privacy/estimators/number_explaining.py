@@ -26,7 +26,7 @@ from server.privacy.estimators.latent_likelihood import Floats
 from server.privacy.estimators.regression import LikelihoodRatioTest
 from server.privacy.estimators.sample_designs import Groups
 from server.privacy.estimators.sampled_ratios import compare_with_zero
-from server.privacy.estimators.sampled_rows import RowSample
+from server.privacy.estimators.sampled_rows import RowSample, widen
 
 _SURE = 3.0
 """Standard errors by which the normal equations must be away from having no solution."""
@@ -94,19 +94,21 @@ def explain_number(
         raise ValueError("predictors must not repeat each other, nor be the same for everybody")
     found = _solve(data, matrix)
     inverse = np.linalg.pinv(matrix)
+    scores = _list_scores(data, found)
+    people = float(data.counts.sum())
+    meat = (scores * data.counts[:, None]).T @ scores * (people / max(people - size, 1))
+    alone: Floats = np.asarray(inverse @ meat @ inverse.T, dtype=np.float64)
     if sample is None:
-        scores = _list_scores(data, found)
-        meat = (scores * data.counts[:, None]).T @ scores * (data.counts.sum() / freedom)
-        covariance = inverse @ meat @ inverse.T
+        covariance = alone
     elif sample.replicates is None:
-        covariance = inverse @ sample.spread(_list_scores(data, found)) @ inverse.T
+        covariance = inverse @ sample.spread(scores) @ inverse.T
     else:
         covariance = sample.fit_again(lambda counts: _fit_counts(data, counts), found)
     if sample is None or sample.replicates is None:
         factors, own = _judge_known(data, covariance, found, sample)
     else:
         factors, own = _judge_fits(data, sample)
-    covariance *= np.outer(factors, factors)
+    covariance = widen(covariance, alone, factors**2)
     freedoms = np.minimum(own, float(freedom))
     sure = _is_sure(data, matrix)
     reaches = stdtrit(freedoms, (1 + confidence) / 2)

@@ -15,6 +15,8 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 Groups = NDArray[np.int64]
+_HARDLY = 1e-6
+"""All that the distances of replicates count together; of ways in use it is 1 or more, less what was drawn of all."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,6 +41,11 @@ class Replicates:
     factors: Floats
     centred: bool
     degrees_of_freedom: int
+
+    @property
+    def tells(self) -> bool:
+        """Whether distances count: as of a census they hardly do, and tell nothing of what coins and lists do."""
+        return bool(self.factors.sum() > _HARDLY)
 
     def vary(self, values: Floats, found: Floats) -> Floats:
         """The covariance of estimates, of which `values` has those of each replicate, shape (count, q)."""

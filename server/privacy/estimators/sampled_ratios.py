@@ -102,9 +102,11 @@ def estimate_ratios(parts: Sequence[GuessedPart], sample: SampleDesign) -> Ratio
 def estimate_row_ratios(tops: Floats, bottoms: Floats, sample: SampleDesign) -> RatioEstimates:
     """The same of numbers of each row, shape (n, q), of which nothing is known but that they vary.
 
-    A finite population is left aside: what coins add there is not known.
+    A finite population is left aside, and so are replicates whose distances hardly count: what coins add there is not
+    known.
     """
-    return _estimate(tops, bottoms, bottoms != 0, (), replace(sample, populations=None))
+    own = sample.replicates if sample.replicates is not None and sample.replicates.tells else None
+    return _estimate(tops, bottoms, bottoms != 0, (), replace(sample, populations=None, replicates=own))
 
 
 def _estimate(

@@ -18,13 +18,16 @@ from server.privacy.estimators.margin_slopes import take_out_margins
 from server.privacy.estimators.replicate_freedom import judge_replicates
 from server.privacy.estimators.sample_designs import Floats, Groups, Replicates, SampleDesign
 
+_NOTHING = 1e-20
+"""Part of a variance that is nothing but rounding."""
+
 
 @dataclass(frozen=True, eq=False)
 class RowSample:
     """Of each person that is used, the row of the sample, and which of the rows that are alike stands for it.
 
     A finite population is left aside: what goes with what is said of people like these, not of these alone. So are
-    replicates none of whose distances counts, as of a census: they tell nothing of what coins do.
+    replicates whose distances hardly count, as of a census: they tell nothing of what coins do.
     """
 
     rows: Groups
@@ -35,7 +38,7 @@ class RowSample:
     def replicates(self) -> Replicates | None:
         """Those that tell how much anything varies."""
         own = self.design.replicates
-        return own if own is not None and own.factors.any() else None
+        return own if own is not None and own.tells else None
 
     @cached_property
     def degrees_of_freedom(self) -> int:
@@ -130,3 +133,21 @@ class RowSample:
         assert replicates is not None
         values = [fit(self.count_alike(replicates.make(number))) for number in range(replicates.count)]
         return replicates.vary(np.array(values), found)
+
+
+def widen(drawn: Floats, alone: Floats, factors: Floats) -> Floats:
+    """A covariance with variances `factors` times as large, and never below those of people who were drawn one by one.
+
+    Rows, or fits to replicates, that happen to be alike make nothing certain.
+
+    Parameters
+    ----------
+    drawn, alone : ndarray of float, shape (p, p)
+        The covariance by how rows were drawn, and that of people drawn one by one.
+    factors : ndarray of float, shape (p,)
+    """
+    own, least = np.diag(drawn), np.diag(alone)
+    seen = own > _NOTHING * least
+    told = np.where(np.outer(seen, seen), drawn, np.where(np.outer(~seen, ~seen), alone, 0.0))
+    wider = np.sqrt(np.where(seen, np.maximum(factors, least / np.where(seen, own, 1.0)), 1.0))
+    return np.asarray(told * np.outer(wider, wider))
