@@ -175,6 +175,9 @@ def test_the_page_says_what_each_question_found(
     client: FlaskClient = factories.sign_in(app.test_client(), factories.sign_in_secret(database_url))
     page = client.get(f"/manage/surveys/{slug}/results").text
     assert page.count('class="found"') == len(report.questions)
+    # What is not told does not look like a finding.
+    untold = sum(not interpret_question(entry, False).tells for entry in report.questions)
+    assert 0 < untold == page.count("data-unsure")
     for entry in report.questions:
         assert f'data-copy="found-{entry.question.name}"' in page
 
