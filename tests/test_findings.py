@@ -209,4 +209,6 @@ def test_a_question_without_responses_has_no_figure(
     survey = factories.publish(database_url)
     home = f"/manage/surveys/{survey.slug}"
     assert signed_in.get(f"{home}/figure.svg").status_code == 409
-    assert "Nothing is shown yet" in signed_in.get(f"{home}/results").text
+    nothing = signed_in.get(f"{home}/results").text
+    assert "Nothing is shown yet" in nothing
+    assert '<details class="numbers" id="take">' in nothing  # a row of buttons for nobody's responses
