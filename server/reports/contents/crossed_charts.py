@@ -75,7 +75,9 @@ def draw_groups(words: ReportWords, report: Report, crossed: Crossed) -> Chart:
         _plot_share(words, named, compared.gave, found.gave, f"{column.text} – {second}"),
         _plot_share(words, _("of the others"), compared.others, found.others),
     ]
-    made = charts.estimates(caption, rows, charts.share_axis([]), lambda mark: words.integer(round(100 * mark)))
+    made = charts.estimates(
+        caption, rows, charts.share_axis([]), lambda mark: words.integer(round(100 * mark))
+    )
     return Chart(made.svg, caption, made.alternative)
 
 
