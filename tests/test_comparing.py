@@ -258,6 +258,10 @@ def test_the_page_compares_and_says_so_in_words(site: tuple[Flask, str], researc
         f"{home}/results", query_string={"first_stratum": "Peru", "second_stratum": "Peru > Cusco"}
     )
     assert "a part of the other" in inside.text
+    assert ('"found" data-unsure>' in inside.text, 'data-unsure id="found-comparison"' in page) == (
+        True,
+        False,
+    )
     unknown = researcher.get(
         f"{home}/results", query_string={"first_stratum": "Peru", "second_stratum": "Atlantis"}
     )

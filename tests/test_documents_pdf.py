@@ -84,7 +84,7 @@ def test_it_is_tagged_with_title_language_headings_and_headers_and_says_what_its
 
 
 def test_a_note_below_several_tables_is_said_once() -> None:
-    """The others have its number, and the page where it stands."""
+    """The others have its number, and the page where it stands where that is not theirs."""
     first, other, alone = (sample_documents.table(SHARES.rows, f"t{place}") for place in range(3))
     alone = replace(alone, notes=("For this one.",))
 
@@ -92,9 +92,11 @@ def test_a_note_below_several_tables_is_said_once() -> None:
 
     assert said.count(plain("A note below.")) == 1
     assert plain("1 A note below.") in said
-    assert plain("1 p. 1") in said
+    assert plain("1 p. 1") not in said
     assert plain("For this one.") in said
     assert said.count(plain("Shares1")) == 2
+    long = replace(alone, rows=SHARES.rows * 40)
+    assert plain("1 p. 1") in text_of(sample_documents.document(first, long, other))
 
 
 @pytest.mark.parametrize(

@@ -175,6 +175,9 @@ def test_the_page_says_what_each_question_found(
     client: FlaskClient = factories.sign_in(app.test_client(), factories.sign_in_secret(database_url))
     page = client.get(f"/manage/surveys/{slug}/results").text
     assert page.count('class="found"') == len(report.questions)
+    # What is not told does not look like a finding.
+    untold = sum(not interpret_question(entry, False).tells for entry in report.questions)
+    assert 0 < untold == page.count("data-unsure")
     for entry in report.questions:
         assert f'data-copy="found-{entry.question.name}"' in page
 
@@ -206,4 +209,6 @@ def test_a_question_without_responses_has_no_figure(
     survey = factories.publish(database_url)
     home = f"/manage/surveys/{survey.slug}"
     assert signed_in.get(f"{home}/figure.svg").status_code == 409
-    assert "Nothing is shown yet" in signed_in.get(f"{home}/results").text
+    nothing = signed_in.get(f"{home}/results").text
+    assert "Nothing is shown yet" in nothing
+    assert '<details class="numbers" id="take">' in nothing  # a row of buttons for nobody's responses

@@ -4,6 +4,7 @@ import csv
 import io
 import itertools
 import json
+import re
 from datetime import date
 
 import pytest
@@ -88,6 +89,26 @@ def test_a_long_tree_opens_level_by_level(signed_in: FlaskClient, database_url: 
         tree = page[page.index('class="branches"') : page.index('id="found-strata"')]
         folds.append((tree.count("<details open>"), tree.count("<details>")))
     assert folds == [(2, 0), (0, 2)]  # 25 rows, and 27
+
+
+def test_a_long_list_shows_its_first_and_folds_the_others_with_nothing_lost(
+    signed_in: FlaskClient, database_url: str
+) -> None:
+    """In the order of the survey, whatever was estimated; without a script, as the fold is in the page."""
+    shown = []
+    for number in (24, 26):
+        survey = factories.publish(database_url)
+        links = factories.plant(
+            database_url, survey.slug, "\n".join(f"District {each:02}" for each in range(number))
+        )
+        factories.store(database_url, survey, [([1, 0], 30)], links["District 20"])
+        page = signed_in.get(f"/manage/surveys/{survey.slug}/results").text
+        tree = page[page.index('class="branches"') : page.index('id="found-strata"')]
+        first, _fold, rest = tree.partition('<details class="rest">')
+        named = re.findall(r'branch-name" dir="auto">(District \d\d)<', first + rest)
+        assert named == [f"District {each:02}" for each in range(number)]
+        shown.append((first.count(">District"), "14 more, in the order of the survey" in rest))
+    assert shown == [(24, False), (12, True)]
 
 
 def test_the_file_says_what_a_report_that_holds_all_says(signed_in: FlaskClient, database_url: str) -> None:

@@ -33,6 +33,7 @@ from server.releases.table_releases import release_table, table_source
 from server.releases.values import Covers
 from server.reports.contents.column_texts import say_columns
 from server.reports.contents.figures import numbers
+from server.reports.contents.finding_texts import explain_sureness
 from server.reports.contents.table_release_document import NO_SURVEY, build_table_document
 from server.reports.report_words import ReportWords
 from tests.support import factories, sample_ledger
@@ -126,7 +127,8 @@ def test_the_command_line_says_what_the_document_says(
         blocks = told(document, entry.entry)
         assert len(own) == len(blocks)
         for line, block in zip(own, blocks, strict=True):
-            assert line.endswith(f": {block.sentence} {block.meaning}".rstrip())
+            told_with = block.sentence, block.meaning, explain_sureness(ReportWords("en"), entry)
+            assert line.endswith(f": {' '.join(filter(None, told_with))}")
 
 
 def read_numbers(sentence: str) -> list[float]:

@@ -123,6 +123,7 @@ def test_no_sentence_of_a_share_says_more_than_its_interval(language: str) -> No
         possible = [min(max(end, 0), 100) for end in hundredths]
         if possible[1] - possible[0] > 50:
             assert LANGUAGES[language]["nothing"] in found.sentence
+        assert found.tells == (LANGUAGES[language]["nothing"] not in found.sentence)
         assert headline.guess is None or headline.low <= headline.guess <= headline.high
         said.add(headline.says)
         halves |= {name for name in ("more", "fewer") if LANGUAGES[language][name] in found.meaning}
@@ -171,7 +172,7 @@ def test_an_answer_is_called_the_most_common_only_where_its_interval_is_above_al
             )
             for i, (one, half) in enumerate(zip(shares, halves, strict=True))
         ]
-        assert highest == any(above)
+        assert highest == any(above) == found.tells
         if highest:
             assert found.headline is not None
             assert found.headline.label.text in found.sentence

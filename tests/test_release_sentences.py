@@ -19,7 +19,8 @@ from server.releases.table_releases import release_table, table_source
 from server.releases.values import Covers
 from server.reports.contents.finding_texts import explain_sureness
 from server.reports.contents.noise_chart import show_noise
-from server.reports.contents.release_sentences import say_entry
+from server.reports.contents.release_sections import explain_errors, sections
+from server.reports.contents.release_sentences import say_entry, share_sureness
 from server.reports.contents.table_release_document import NO_SURVEY
 from server.reports.report_words import ReportWords
 from tests.support import sample_ledger
@@ -118,6 +119,25 @@ def test_a_sentence_with_a_range_says_how_sure_it_is(item: Item, figure: Figure,
     entry = replace(sample_ledger.entry(1, item, [figure]), confidence=0.9 if of_survey else 0.95)
 
     assert read(explain_sureness(ReportWords("en"), entry)) == expected
+
+
+def test_what_is_true_of_the_ranges_of_all_entries_is_said_once() -> None:
+    """Where they differ, once below each entry: never below each of its sentences."""
+    words, ranged = ReportWords("en"), "Each range by itself"
+    count = sample_ledger.entry(1, Item(ItemKind.COUNT), [Figure("respondents", (), 1999, 5.0, 1989, 2009)])
+    both = [Figure("share", (("copied", answer),), 0.28, 0.02, 0.24, 0.33) for answer in ("yes", "no")]
+    shares = sample_ledger.entry(2, Item(ItemKind.HISTOGRAM, ("copied",)), both)
+    for entries, said, below in (
+        ((count, count), SURE, 0),
+        ((shares, shares), "Each range by itself holds the truth", 0),
+        ((count, shares), "Ranges of numbers of responses hold the noise alone.", 0),
+        ((count, replace(shares, confidence=0.5)), "", 1),
+    ):
+        before = share_sureness(words, entries)
+        assert said in read(before)
+        assert bool(said) == bool(before)
+        assert [str(section).count(ranged) for section in sections(words, entries, NO_SURVEY)] == [below] * 2
+        assert sum(str(one).count(ranged) for one in explain_errors(words, entries)) == bool(said)
 
 
 def test_what_is_behind_is_told_of_each_option_by_itself() -> None:

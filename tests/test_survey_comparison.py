@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import math
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -217,6 +218,27 @@ def test_the_page_says_what_changed_and_of_which_surveys(waves: Waves, researche
     assert page.count(f'<input type="hidden" name="survey" value="{waves.slugs[0]}">') >= 1
     two = researcher.get(home, query_string={**asked, "survey": waves.slugs[0]}).text
     assert "Trend over all surveys" not in two
+
+
+def test_a_hundred_surveys_leave_the_choice_short(sqlite: NewDatabase) -> None:
+    """The newest can be ticked, and so can what was chosen; all others stand in one list, each once."""
+    database_url = sqlite(True)
+    published = [factories.publish(database_url, write(f"Exams {place}")) for place in range(11)]
+    own, *older = [survey.slug for survey in reversed(published)]
+    factories.store(database_url, published[-1], [([1, 0, 0, 0, 0, 0], 30)])
+    app = create_app(Config(database_url=database_url))
+    client = factories.sign_in(app.test_client(), factories.sign_in_secret(database_url))
+
+    def read_choice(*chosen: str) -> tuple[list[str], list[str]]:
+        asked = {"open": "surveys", "survey": ["", *chosen]}
+        page = client.get(f"/manage/surveys/{own}/results", query_string=asked).text
+        ticks = re.findall(r'type="checkbox" name="survey" value="(\w+)"', page)
+        listed = page.partition('<select id="surveys-other" name="survey">')[2].partition("</select>")[0]
+        return ticks, re.findall(r'value="(\w+)"', listed)
+
+    assert read_choice() == (older[:6], older[6:])
+    assert read_choice(older[8]) == ([*older[:6], older[8]], [older[6], older[7], older[9]])
+    app.extensions["moneda.engine"].dispose()
 
 
 def test_every_format_command_and_program_hold_the_comparison(waves: Waves, researcher: FlaskClient) -> None:

@@ -24,8 +24,10 @@ from server.web.long_work import limit_time, take_place
 from server.web.result_choices import choose_anytime, list_reports
 from server.web.security import researcher
 
-_MOST_OFFERED = 40
-"""Surveys that can be ticked, the newest; others are left to addresses and commands."""
+_MOST_OFFERED = 200
+"""Surveys that can be chosen, the newest; others are left to addresses and commands."""
+_MOST_TICKED = 6
+"""Of these so many can be ticked at once, beside those that the address names; the others stand in one list."""
 
 
 @dataclass(frozen=True)
@@ -66,6 +68,17 @@ class SurveysChoice:
                     since = min(each.published_on for each in survey.versions)
                     found.append(OfferedSurvey(survey.slug, definition.title, since))
         return found
+
+    @property
+    def ticked(self) -> list[OfferedSurvey]:
+        """The newest of them, and those that the address names."""
+        newest = self.offered if len(self.offered) <= _MOST_TICKED + 1 else self.offered[:_MOST_TICKED]
+        return [each for each in self.offered if each in newest or each.slug in self.chosen]
+
+    @property
+    def listed(self) -> list[OfferedSurvey]:
+        """The others: the page stays short however many surveys somebody has."""
+        return [each for each in self.offered if each not in self.ticked]
 
     @property
     def chosen(self) -> list[str]:

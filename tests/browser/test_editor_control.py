@@ -128,6 +128,9 @@ def test_question_is_kept_and_inserted_with_the_keyboard(desk: Desk, served: fac
     page = desk.page
     press_on(page, page.locator("button[value='keep_question-0']"), "Enter")
     expect(page.locator("#said")).to_have_text("Question 1 is in your library now.")
+    # In sight of whoever sees: of what is kept, nothing else on the screen would tell.
+    assert page.locator("#said").evaluate("said => said.clientHeight") > 10
+    expect(page.locator("#said")).to_be_in_viewport()
     expect(page.locator("button[value='keep_question-0']")).to_be_focused()
     press_on(page, page.locator("#library > summary"), "Enter")
     press_on(page, desk.button("Insert it"), "Enter")

@@ -397,6 +397,7 @@ def walk_strata(owner: Reader, database: str) -> None:
     del glass["prefer_not_to_say"]
     high, low = (factories.publish(database, {**asked(), "questions": [glass]}) for _ in range(2))
     owner.get(f"/manage/surveys/{high.slug}/figure.svg")  # of nothing yet
+    factories.plant(database, high.slug, "\n".join(pseudo(f"of many {place}") for place in range(25)))
     # About as many as if everybody had entered the most, and the least.
     factories.store(database, high, [([1], 953), ([0], 47)])
     factories.store(database, low, [([1], 47), ([0], 953)])

@@ -101,6 +101,14 @@ def rehearse(page: Page, scene: Scene) -> None:
     expect(page.locator("#found")).to_be_visible()
 
 
+def keep_in_library(page: Page, scene: Scene) -> None:
+    """The first question is kept, and the library is open."""
+    page.locator(".entry > summary").first.click()
+    page.locator("button[value='keep_question-0']").click()
+    expect(page.locator("#said")).not_to_be_empty()
+    page.locator("#library > summary").click()
+
+
 def open_third(page: Page, scene: Scene) -> None:
     """One question of the editor's list, open."""
     page.locator(".entry").nth(2).locator("summary").first.click()

@@ -82,6 +82,7 @@ def test_as_many_cards_as_were_asked_for(client: FlaskClient) -> None:
 
 def test_the_audit_says_each_number_that_was_kept(client: FlaskClient) -> None:
     page = client.get("/teach/audit?lang=en").text
+    assert not re.search(r"[a-z]\.[A-Z]", page), "sentences stand apart"
     for failure in list_failures():
         if failure.hits is not None:
             more, less, runs = failure.hits

@@ -7,7 +7,6 @@ from server.output.charts import PlottedEstimate, TableCell
 from server.output.documents import Chart
 from server.privacy.estimators import ConditionalShare
 from server.reports.contents.cell_texts import answer
-from server.reports.contents.estimate_sections import percent_label
 from server.reports.crossing import Crossed, JointShare
 from server.reports.crossing_findings import Interval, interpret_crossing
 from server.reports.findings import round_share
@@ -76,7 +75,9 @@ def draw_groups(words: ReportWords, report: Report, crossed: Crossed) -> Chart:
         _plot_share(words, named, compared.gave, found.gave, f"{column.text} – {second}"),
         _plot_share(words, _("of the others"), compared.others, found.others),
     ]
-    made = charts.estimates(caption, rows, charts.share_axis([]), percent_label)
+    made = charts.estimates(
+        caption, rows, charts.share_axis([]), lambda mark: words.integer(round(100 * mark))
+    )
     return Chart(made.svg, caption, made.alternative)
 
 

@@ -101,6 +101,13 @@ class ReleaseFinding:
         return self.entry.made_at.date()
 
     @property
+    def tells(self) -> bool:
+        """Whether its sentence states something as found: a number, or which is the highest."""
+        if not self.ranges:
+            return True
+        return self.headline is not None and (len(self.ranges) > 1 or self.headline.says.tells)
+
+    @property
     def subject(self) -> Hashable:
         """What two findings have in common of which the later one takes the place of the earlier."""
         among = "" if self.among is None else self.among.text

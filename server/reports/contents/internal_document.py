@@ -232,7 +232,7 @@ def _describe_releases(words: ReportWords, report: Report, book: Ledger) -> Sect
         Text(words.gettext("Central releases: spent and left")),
         (
             *describe_ledger(words, book, names=True),
-            *([release_sections.explain_errors(words)] if book.released else []),
+            *(release_sections.explain_errors(words, book.released) if book.released else ()),
         ),
         tuple(release_sections.sections(words, book.released, asked)),
     )

@@ -177,8 +177,8 @@ def _sections(words: ReportWords, published: Published) -> Iterator[Section]:
     )
     inside = tuple(release_sections.sections(words, book.released, asked))
     if inside:
-        explained = release_sections.explain_errors(words)
-        yield Section("results", Text(_("What was released, with every number")), (explained,), inside)
+        explained = tuple(release_sections.explain_errors(words, book.released))
+        yield Section("results", Text(_("What was released, with every number")), explained, inside)
     tables = dict.fromkeys(
         each.item.questions
         for each in book.released

@@ -9,19 +9,21 @@ from server.releases.plans.plan_reader import ItemKind
 from server.reports.contents import cell_texts
 from server.reports.contents.column_texts import word_condition
 from server.reports.contents.figures import OF_ROWS, STATISTICS, QuestionsByVersion, numbers, place
+from server.reports.contents.finding_texts import explain_sureness
 from server.reports.contents.ledger_sections import NEIGHBOURS, OF_TABLES, WORDS, describe_coverage, mechanism
 from server.reports.contents.release_charts import draw_entry
-from server.reports.contents.release_sentences import say_entry
+from server.reports.contents.release_sentences import say_found, share_sureness
 from server.reports.report_words import ReportWords
 
 
 def sections(
     words: ReportWords, released: Sequence[Released], asked: QuestionsByVersion
 ) -> Iterator[Section]:
-    """A section for each entry of the ledger."""
+    """A section for each entry of the ledger; `explain_errors` says before them what is true of all."""
+    apart = not share_sureness(words, released)
     for entry in released:
         title = Text(name_entry(words, entry))
-        yield Section(f"entry-{entry.entry}", title, tuple(_blocks(words, entry, asked)))
+        yield Section(f"entry-{entry.entry}", title, tuple(_blocks(words, entry, asked, apart)))
 
 
 def name_entry(words: ReportWords, entry: Released) -> str:
@@ -31,7 +33,7 @@ def name_entry(words: ReportWords, entry: Released) -> str:
     return words.gettext("%(entry)s. %(what)s", entry=entry.entry, what=what)
 
 
-def _blocks(words: ReportWords, entry: Released, asked: QuestionsByVersion) -> Iterator[Block]:
+def _blocks(words: ReportWords, entry: Released, asked: QuestionsByVersion, apart: bool) -> Iterator[Block]:
     _ = words.gettext
     if entry.item.kind == ItemKind.DECLARED:
         yield from _describe_declared(words, entry)
@@ -77,13 +79,15 @@ def _blocks(words: ReportWords, entry: Released, asked: QuestionsByVersion) -> I
     facts += weighted_by(words, entry)
     yield Facts(tuple(facts))
     yield from show_found(words, entry, asked)
+    if apart:
+        yield from _explain_sureness(explain_sureness(words, entry))
     if entry.figures:
         yield _table(words, entry, asked)
 
 
 def show_found(words: ReportWords, entry: Released, asked: QuestionsByVersion) -> Iterator[FindingBlock]:
     """What an entry found: its sentences, its charts beside the first of them."""
-    said, drawn = say_entry(words, entry, asked), tuple(draw_entry(words, entry, asked))
+    said, drawn = say_found(words, entry, asked), tuple(draw_entry(words, entry, asked))
     if not said and drawn:
         said = (("", ""),)
     for number, (sentence, meaning) in enumerate(said):
@@ -183,11 +187,22 @@ def weighted_by(words: ReportWords, entry: Released) -> list[tuple[str, Cell]]:
     return facts
 
 
-def explain_errors(words: ReportWords) -> Paragraph:
-    """What the errors and intervals of released numbers hold."""
+def explain_errors(words: ReportWords, released: Sequence[Released]) -> Iterator[Paragraph]:
+    """What the errors and intervals of released numbers hold, and how sure they are."""
     text = words.gettext(
         "Errors and intervals of numbers of people hold the noise of the release alone; those of shares and "
         "means hold coins, sampling and noise together. Only numbers that are called weighted count strata by "
         "their populations; in all others every response counts the same."
     )
-    return Paragraph(Text(text))
+    yield Paragraph(Text(text))
+    yield from explain_shared(words, released)
+
+
+def explain_shared(words: ReportWords, released: Sequence[Released]) -> Iterator[Paragraph]:
+    """How sure ranges are, where that is the same for all."""
+    yield from _explain_sureness(share_sureness(words, released))
+
+
+def _explain_sureness(text: str) -> Iterator[Paragraph]:
+    if text:
+        yield Paragraph(Text(text))

@@ -1,5 +1,7 @@
 """What each entry of a ledger found, in the same words on pages, in reports and on the command line."""
 
+from collections.abc import Sequence
+
 from server.releases import Released
 from server.releases.plans.items import ItemKind
 from server.reports.contents import finding_texts
@@ -17,11 +19,25 @@ def say_entry(words: ReportWords, entry: Released, asked: QuestionsByVersion) ->
     """
     sure = finding_texts.explain_sureness(words, entry)
     return tuple(
-        (sentence, " ".join(filter(None, (meaning, sure)))) for sentence, meaning in _say(words, entry, asked)
+        (sentence, " ".join(filter(None, (meaning, sure))))
+        for sentence, meaning in say_found(words, entry, asked)
     )
 
 
-def _say(words: ReportWords, entry: Released, asked: QuestionsByVersion) -> tuple[Said, ...]:
+def share_sureness(words: ReportWords, released: Sequence[Released]) -> str:
+    """How sure the ranges of all these entries are, to be said once; empty where they differ in it, or have none."""
+    ranged = {finding_texts.explain_sureness(words, entry): entry.confidence for entry in released}
+    ranged.pop("", None)
+    if len(ranged) < 2:
+        return "".join(ranged)
+    if len(set(ranged.values())) > 1:
+        return ""
+    level = finding_texts.explain_level(words, min(ranged.values()))
+    return f"{level} {words.gettext('Ranges of numbers of responses hold the noise alone.')}"
+
+
+def say_found(words: ReportWords, entry: Released, asked: QuestionsByVersion) -> tuple[Said, ...]:
+    """Its sentences, each with what it means, but for how sure ranges are: that is said once for all of them."""
     if entry.item.kind in (ItemKind.COUNT, ItemKind.HIERARCHY) and entry.total is not None:
         say = finding_texts.say_rows if entry.covers.of_table else finding_texts.say_count
         return ((say(words, entry.total), finding_texts.explain_count(words)),)

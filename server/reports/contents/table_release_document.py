@@ -11,7 +11,7 @@ from server.reports.contents import cell_texts
 from server.reports.contents.figures import QuestionsByVersion
 from server.reports.contents.ledger_sections import OF_TABLES
 from server.reports.contents.noise_chart import show_noise
-from server.reports.contents.release_sections import name_entry, sections
+from server.reports.contents.release_sections import explain_shared, name_entry, sections
 from server.reports.report_words import ReportWords
 
 NO_SURVEY = QuestionsByVersion({})
@@ -29,7 +29,7 @@ def build_table_document(
         subtitle=_("Released on %(day)s", day=words.day(released[0].made_at.date())),
         language=locale,
         sections=(*sections(words, released, NO_SURVEY), _show_all_noise(words, released)),
-        blocks=tuple(_introduce(words, released[0], lost)),
+        blocks=tuple(_introduce(words, released, lost)),
         paper_css=PAPER_CSS,
     )
 
@@ -46,7 +46,9 @@ def _show_all_noise(words: ReportWords, released: Sequence[Released]) -> Section
     return Section("noise", Text(words.gettext("The noise itself")), (), tuple(inside))
 
 
-def _introduce(words: ReportWords, first: Released, lost: tuple[Decimal, Decimal]) -> Iterator[Block]:
+def _introduce(
+    words: ReportWords, released: Sequence[Released], lost: tuple[Decimal, Decimal]
+) -> Iterator[Block]:
     _ = words.gettext
     yield Paragraph(
         Text(
@@ -56,11 +58,12 @@ def _introduce(words: ReportWords, first: Released, lost: tuple[Decimal, Decimal
             )
         )
     )
+    yield from explain_shared(words, released)
     yield Facts(
         (
             (_("Privacy loss of all of it, ε"), cell_texts.format_spent(words, lost[0])),
             *([(_("Failure probability, δ"), cell_texts.format_delta(words, lost[1]))] if lost[1] else []),
-            (_("What it hides"), Text(_(OF_TABLES[first.neighbours]))),
-            (_("Software"), Text(first.software)),
+            (_("What it hides"), Text(_(OF_TABLES[released[0].neighbours]))),
+            (_("Software"), Text(released[0].software)),
         )
     )

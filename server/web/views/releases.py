@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import partial
 from itertools import groupby
 
 from flask import Blueprint, redirect, render_template, request, url_for
@@ -21,8 +22,10 @@ from server.releases.plans.plan_reader import ItemKind
 from server.releases.report_links import current_link, make_link, revoke_link
 from server.releases.values import Ledger, Released
 from server.reports.contents.figures import QuestionsByVersion
+from server.reports.contents.finding_texts import explain_sureness
 from server.reports.contents.noise_chart import ShownNoise, show_noise
 from server.reports.contents.release_sections import sections
+from server.reports.contents.release_sentences import share_sureness
 from server.reports.report_words import ReportWords
 from server.store.models import Role, Survey
 from server.study import study_sheets, surveys
@@ -119,6 +122,8 @@ def one(survey: Survey, number: str) -> ResponseReturnValue:
         asked=questions_of(survey),
         language=surveys.draft_document(survey)["language"],
         sections=_sections(survey, found[0]),
+        sure=partial(explain_sureness, ReportWords(str(get_locale()))),
+        sure_of_all=share_sureness(ReportWords(str(get_locale())), found[0].entries),
         show_noise=_show_noise,
         rows=rows,
         said=request.args.get("said", ""),
