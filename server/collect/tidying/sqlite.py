@@ -5,7 +5,6 @@ import sqlite3
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 
 import sqlalchemy as sa
 
@@ -20,6 +19,7 @@ from server.collect.tidying.waiting import (
     leave_turn,
 )
 from server.store import own_table_making, own_tables
+from server.store.in_place import announce_cut, find_tidying_file
 from server.store.models import Base
 from server.store.private_files import keep_private
 from server.store.write_turns import hold_turn
@@ -31,6 +31,8 @@ COPIED = 50_000
 """Rows up to which a table is copied while others wait: about 0.1 seconds."""
 COPIED_BYTES = 1 << 23
 """The same of what is counted."""
+_REST_OF_LOG = 2000
+"""Pages of the log that may be written back while others wait: eight megabytes."""
 _BUSY = "somebody kept reading or writing"
 READING = "somebody kept reading; only the log is left to do"
 
@@ -38,9 +40,9 @@ READING = "somebody kept reading; only the log is left to do"
 @contextmanager
 def tidy_alone(engine: sa.Engine, patience: Patience) -> Iterator[None]:
     """While no other process tidies."""
-    path = Path(f"{engine.url.database}-tidying")
+    path = find_tidying_file(engine)
     keep_private(path, make=True)  # whoever can open it can keep it locked
-    with path.open("wb") as file:
+    with path.open("ab") as file:  # which leaves its time as it is
         while True:
             try:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -196,10 +198,13 @@ def _rebuild(engine: sa.Engine, name: str, longest: float | None) -> bool:
 
 def _checkpoint(engine: sa.Engine, moment: float) -> bool:
     with _raw(engine, moment) as cursor:
-        # Most of it without keeping anybody from writing.
-        cursor.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
+        # Most of it without keeping anybody from writing. Where that could not be, it is too much for a moment.
+        ((busy, pages, written),) = cursor.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
+        if busy or pages - written > _REST_OF_LOG:
+            return False
         try:
             with leave_turn(), hold_turn(engine, BRIEFLY):
+                announce_cut(engine)
                 _meet(lambda: _cut(cursor))
         except UnfinishedError:
             return False
