@@ -135,7 +135,9 @@ class _Log:
             if length < self._length:
                 cut_at = self._find_cut()
                 if cut_at == self._cut_at or self._length == math.inf:
-                    self._length = math.inf  # for good: nobody knows what is whole, before the next start looks
+                    self._length = (
+                        math.inf
+                    )  # for good: nobody knows what is whole, before the next start looks
                     raise MovedError("the database's write-ahead log was cut")
                 self._cut_at = cut_at
             self._length = length
