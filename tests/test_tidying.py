@@ -540,6 +540,26 @@ def test_no_transaction_writes_more_rows_than_a_piece(sqlite: NewDatabase) -> No
     assert max(copied) == 3 * PIECE <= COPIED
 
 
+@pytest.mark.parametrize("more", [0, 1])
+def test_a_table_is_renamed_where_it_has_more_rows_than_are_copied(
+    sqlite: NewDatabase, monkeypatch: pytest.MonkeyPatch, more: int
+) -> None:
+    monkeypatch.setattr("server.collect.tidying.sqlite.COPIED", 20)
+    database_url = sqlite(True)
+    survey = factories.publish(database_url)
+    factories.store(database_url, survey, [([0, 1], 20 + more)])
+    factories.close(database_url, survey.slug)
+    engine = make_engine(database_url)
+    done: list[str] = []
+    sa.event.listen(engine, "after_cursor_execute", lambda *given: done.append(given[2]))
+
+    tidying.tidy(engine, Patience(600))
+    engine.dispose()
+
+    assert ("DELETE FROM responses_1" in done) == (not more)
+    assert ("ALTER TABLE responses_1 RENAME TO responses_1_untidied" in done) == bool(more)
+
+
 def test_pieces_become_smaller_where_a_commit_takes_long(sqlite: NewDatabase) -> None:
     database_url = sqlite(True)
     survey = factories.publish(database_url)

@@ -89,7 +89,7 @@ def _replace(connection: sa.Connection, kind: own_tables.TableKind, survey_id: i
 
 def _is_small(connection: sa.Connection, table: sa.Table, large: str) -> bool:
     size = sa.func.length(table.c[large]) if large else sa.literal(0)
-    some = sa.select(size.label("size")).limit(COPIED + 1).subquery()
+    some = sa.select(size.label("size")).select_from(table).limit(COPIED + 1).subquery()
     rows, length = connection.execute(
         sa.select(sa.func.count(), sa.func.sum(some.c.size)).select_from(some)
     ).one()
