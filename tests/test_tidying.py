@@ -588,6 +588,40 @@ def test_pieces_become_smaller_where_a_commit_takes_long(sqlite: NewDatabase) ->
     assert sum(written) == 1000
 
 
+def test_nothing_is_added_to_a_long_log_while_somebody_reads(
+    sqlite: NewDatabase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else whoever commits after they end writes all of it back, while others wait."""
+    monkeypatch.setattr("server.collect.tidying.pieces.LOG_LEFT", 5)
+    database_url = sqlite(True)
+    survey = factories.publish(database_url)
+    factories.store(database_url, survey, [([0, 1], PIECE)])
+    factories.close(database_url, survey.slug)
+    engine = make_engine(database_url)
+    pieces: list[str] = []
+    begun, reading = Event(), ExitStack()
+
+    @sa.event.listens_for(engine, "after_cursor_execute")
+    def _note(_connection: object, _cursor: object, statement: str, *_rest: object) -> None:
+        if statement.startswith("INSERT INTO responses_1_rekeyed"):
+            pieces.append(statement)
+            if not begun.is_set():
+                reading.enter_context(_holding(database_url, "SELECT count(*) FROM responses_1"))
+                begun.set()
+
+    tidier = Thread(target=tidying.tidy, args=(engine, Patience(600)))
+    tidier.start()
+    assert begun.wait(60)
+    time.sleep(0.5)
+    assert len(pieces) == 1
+    reading.close()
+    tidier.join()
+    engine.dispose()
+
+    assert len(pieces) > 1
+    assert _marks(database_url) == 0
+
+
 def test_log_that_somebody_reads_is_not_written_back_while_others_wait(
     sqlite: NewDatabase, tmp_path: Path
 ) -> None:

@@ -5,14 +5,14 @@ import secrets
 import sqlite3
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from itertools import pairwise
 from typing import Any
 
 import sqlalchemy as sa
 
 from server.collect import batches
-from server.collect.tidying.waiting import Patience, leave_turn
+from server.collect.tidying.waiting import LONG_PATIENCE, PAUSE, Patience, leave_turn
 from server.store import own_table_making, own_tables
 from server.store.engines import open_session, snapshot
 
@@ -24,6 +24,8 @@ HELD = 0.05
 """Seconds that others should wait for a piece; on a busy machine the next one may take some times as long."""
 SMALL = 1 << 20
 """Bytes of what is counted that are, unless a single row has more: up to 4 MB."""
+LOG_LEFT = 2000
+"""Pages of SQLite's log, eight megabytes, that somebody may have to write back while others wait."""
 REKEYED = "_rekeyed"
 """Ends the name of a table that is there while ids are drawn."""
 _RANGE = 100
@@ -188,6 +190,28 @@ def take_turn(
                 begun = time.monotonic()
                 yield connection
             # Else whoever commits next would do it: a respondent might wait for what was written here.
-            connection.connection.cursor().execute("PRAGMA wal_checkpoint(PASSIVE)").close()  # type: ignore[attr-defined]
+            left = write_log_back(connection.connection.cursor())  # type: ignore[arg-type]
         if size is not None:
             size.learn(time.monotonic() - begun)
+    if left > LOG_LEFT:
+        _let_readers_end(engine, patience)
+
+
+def write_log_back(cursor: sqlite3.Cursor) -> int:
+    """Write back what of the log nobody reads without; how many pages are left, -1 where somebody else is at it."""
+    ((busy, pages, written),) = cursor.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
+    return -1 if busy else pages - written
+
+
+def _let_readers_end(engine: sa.Engine, patience: Patience) -> None:
+    """Write nothing while they see a state from before: all that comes later stays in the log until they end.
+
+    Who reads for longer than that, such as a backup, has the log grow by a piece each time.
+    """
+    until = time.monotonic() + LONG_PATIENCE
+    while time.monotonic() < until:
+        patience.go_on()
+        time.sleep(PAUSE)
+        with closing(engine.raw_connection()) as connection:
+            if write_log_back(connection.cursor()) <= LOG_LEFT:  # type: ignore[arg-type]
+                return

@@ -9,7 +9,14 @@ from contextlib import contextmanager
 import sqlalchemy as sa
 
 from server.collect.tidying.due_marks import CHANGED, Due, is_unchanged
-from server.collect.tidying.pieces import REKEYED, fill, remove_all, write_definition
+from server.collect.tidying.pieces import (
+    LOG_LEFT,
+    REKEYED,
+    fill,
+    remove_all,
+    write_definition,
+    write_log_back,
+)
 from server.collect.tidying.waiting import (
     BRIEFLY,
     HELD_UP,
@@ -31,8 +38,6 @@ COPIED = 50_000
 """Rows up to which a table is copied while others wait: about 0.1 seconds."""
 COPIED_BYTES = 1 << 23
 """The same of what is counted."""
-_REST_OF_LOG = 2000
-"""Pages of the log that may be written back while others wait: eight megabytes."""
 _BUSY = "somebody kept reading or writing"
 READING = "somebody kept reading; only the log is left to do"
 
@@ -199,8 +204,7 @@ def _rebuild(engine: sa.Engine, name: str, longest: float | None) -> bool:
 def _checkpoint(engine: sa.Engine, moment: float) -> bool:
     with _raw(engine, moment) as cursor:
         # Most of it without keeping anybody from writing. Where that could not be, it is too much for a moment.
-        ((busy, pages, written),) = cursor.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
-        if busy or pages - written > _REST_OF_LOG:
+        if not 0 <= write_log_back(cursor) <= LOG_LEFT:
             return False
         try:
             with leave_turn(), hold_turn(engine, BRIEFLY):
