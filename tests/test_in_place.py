@@ -155,6 +155,16 @@ def test_a_log_that_was_cut_is_noticed_and_one_that_was_tidied_is_not(
     app.extensions["moneda.engine"].dispose()
 
 
+def test_a_look_while_the_last_connection_is_closed_finds_nothing_cut(engine: sa.Engine) -> None:
+    """As another thread may have at that moment: the log is still there, and is removed next."""
+    for _ in range(2):
+        with open_session(engine, writes=True) as session:
+            session.add(Researcher(name="new"))
+            session.commit()
+        sa.event.listen(engine, "close", lambda *_: check_in_place(engine))
+        engine.dispose()
+
+
 def test_a_lost_log_is_written_back_and_the_work_goes_on(engine: sa.Engine, path: Path) -> None:
     """What went into it is not lost while somebody has it open: the last to close it writes it back."""
     with open_session(engine, writes=True) as session:

@@ -108,6 +108,7 @@ class _Files:
         for path in self._beside:
             if path not in self._kept_beside and (found := _identity(path)):
                 self._kept_beside[path] = found
+                self._log.watch()
 
     def after_closing(self, *_: Any) -> None:
         with self._changing:
@@ -125,27 +126,34 @@ class _Log:
         self._path = path
         self._tidying = tidying
         self._looking = Lock()
-        self._length: float = 0
+        self._length = 0
         self._cut_at = self._find_cut()
+        self._is_watched = False
+        self._is_cut = False
 
     def check(self) -> None:
         with self._looking:  # else one who looked before it was cut would write down a length of then
-            found = _stat(self._path)
-            length = found.st_size if found else 0
-            if length < self._length:
-                cut_at = self._find_cut()
-                if cut_at == self._cut_at or self._length == math.inf:
-                    self._length = (
-                        math.inf
-                    )  # for good: nobody knows what is whole, before the next start looks
-                    raise MovedError("the database's write-ahead log was cut")
-                self._cut_at = cut_at
-            self._length = length
+            if self._is_watched:
+                found = _stat(self._path)
+                length = found.st_size if found else 0
+                if length < self._length:
+                    cut_at = self._find_cut()
+                    self._is_cut |= cut_at == self._cut_at
+                    self._cut_at = cut_at
+                self._length = length
+            if self._is_cut:  # for good: nobody knows what is whole, before the next start looks
+                raise MovedError("the database's write-ahead log was cut")
+
+    def watch(self) -> None:
+        """Somebody has the database open."""
+        with self._looking:
+            self._is_watched = True
 
     def forget(self) -> None:
-        """Whoever closed the database last has removed it."""
+        """Whoever closes the database last is about to remove it."""
         with self._looking:
-            self._length = math.inf if self._length == math.inf else 0
+            self._is_watched = False
+            self._length = 0
 
     def _find_cut(self) -> int:
         found = _stat(self._tidying)
