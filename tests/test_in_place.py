@@ -9,7 +9,6 @@ import pytest
 import sqlalchemy as sa
 from flask import Flask
 
-from server.collect import tidying
 from server.config import Config
 from server.store.engines import make_engine, open_session
 from server.store.failures import Failure, MovedError, describe_failure, find_failure
@@ -130,39 +129,6 @@ def test_nothing_is_read_from_a_file_that_is_gone(
 
     assert path.exists() == (move in (_replace_file, _cut_file))
     assert not set(path.parent.parent.rglob("*")) - set(left)  # no new file in the place of the old one
-
-
-def test_a_log_that_was_cut_is_noticed_and_one_that_was_tidied_is_not(
-    engine: sa.Engine, path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    log = path.with_name(path.name + "-wal")
-    app = create_app(Config(database_url=f"sqlite:///{path}"))
-    survey = factories.publish(f"sqlite:///{path}")
-
-    def send() -> int:
-        return app.test_client().post(survey.url, json=survey.response()).status_code
-
-    for _ in range(2):
-        assert [send() for _ in range(3)] == [201] * 3
-        with tidying.sqlite.tidy_alone(engine, tidying.Patience(5)):  # as another process would
-            tidying.sqlite.forget_log(engine, tidying.Patience(5))
-        assert log.stat().st_size == 0
-    assert [send() for _ in range(3)] == [201] * 3
-
-    os.truncate(log, 0)
-    assert [send() for _ in range(3)] == [503] * 3
-    assert all(record.message.startswith(Failure.MOVED.value) for record in caplog.records)
-    app.extensions["moneda.engine"].dispose()
-
-
-def test_a_look_while_the_last_connection_is_closed_finds_nothing_cut(engine: sa.Engine) -> None:
-    """As another thread may have at that moment: the log is still there, and is removed next."""
-    for _ in range(2):
-        with open_session(engine, writes=True) as session:
-            session.add(Researcher(name="new"))
-            session.commit()
-        sa.event.listen(engine, "close", lambda *_: check_in_place(engine))
-        engine.dispose()
 
 
 def test_a_lost_log_is_written_back_and_the_work_goes_on(engine: sa.Engine, path: Path) -> None:

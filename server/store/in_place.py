@@ -3,14 +3,12 @@
 A process goes on writing into a file that was removed or replaced, and into a write-ahead log that was
 removed, without any error; all of it is gone when the last of them closes it. Without the log's index, which other
 processes make anew, each of them writes over what others wrote. Nor does it notice for a while that
-a file was cut, as by whoever copies another one over it: pages that are gone are still in its memory. What it adds
-to a log that was cut comes after what is gone, and so nobody finds it. So a change is only reported as made after a
-look at the path, and none is begun without one.
+a file was cut, as by whoever copies another one over it: pages that are gone are still in its memory. So a change is
+only reported as made after a look at the path.
 """
 
 import math
 import os
-from pathlib import Path
 from threading import Lock
 from typing import Any
 
@@ -19,7 +17,6 @@ import sqlalchemy as sa
 from server.store.failures import MovedError
 
 _OPTION = "moneda_files"
-_LOG, _INDEX, _TIDYING = "-wal", "-shm", "-tidying"
 
 _Identity = tuple[int, int]
 
@@ -49,24 +46,13 @@ def check_in_place(engine: sa.Engine) -> None:
         files.check()
 
 
-def find_tidying_file(engine: sa.Engine) -> Path:
-    """The file beside SQLite's that whoever tidies keeps locked; its time is when the log was last cut on purpose."""
-    return Path(f"{engine.url.database}{_TIDYING}")
-
-
-def announce_cut(engine: sa.Engine) -> None:
-    """Let nobody who finds the write-ahead log shorter than before, in whatever process, take that for damage."""
-    os.utime(find_tidying_file(engine))
-
-
 class _Files:
     """The database file and what SQLite keeps beside it, as an engine's connections opened them."""
 
     def __init__(self, path: str) -> None:
         self._path = os.path.abspath(path)
         # SQLite keeps the log and its index beside the file that a symbolic link leads to.
-        self._beside = [os.path.realpath(path) + ending for ending in (_LOG, _INDEX)]
-        self._log = _Log(self._beside[0], self._path + _TIDYING)
+        self._beside = [os.path.realpath(path) + ending for ending in ("-wal", "-shm")]
         self._changing = Lock()
         self._connections = 0
         self._file: _Identity | None = None
@@ -90,7 +76,6 @@ class _Files:
                 raise MovedError(
                     "the database's write-ahead log, or its index, is no longer the one at its path"
                 )
-        self._log.check()
 
     def before_opening(self, *_: Any) -> None:
         # Else SQLite would make a new, empty file, or read another log by this one's index.
@@ -108,7 +93,6 @@ class _Files:
         for path in self._beside:
             if path not in self._kept_beside and (found := _identity(path)):
                 self._kept_beside[path] = found
-                self._log.watch()
 
     def after_closing(self, *_: Any) -> None:
         with self._changing:
@@ -116,48 +100,6 @@ class _Files:
             if not self._connections:
                 # Whoever closes a database last removes both.
                 self._kept_beside = {}
-                self._log.forget()
-
-
-class _Log:
-    """How long the write-ahead log was: nothing makes it shorter but tidying, which says so before."""
-
-    def __init__(self, path: str, tidying: str) -> None:
-        self._path = path
-        self._tidying = tidying
-        self._looking = Lock()
-        self._length = 0
-        self._cut_at = self._find_cut()
-        self._is_watched = False
-        self._is_cut = False
-
-    def check(self) -> None:
-        with self._looking:  # else one who looked before it was cut would write down a length of then
-            if self._is_watched:
-                found = _stat(self._path)
-                length = found.st_size if found else 0
-                if length < self._length:
-                    cut_at = self._find_cut()
-                    self._is_cut |= cut_at == self._cut_at
-                    self._cut_at = cut_at
-                self._length = length
-            if self._is_cut:  # for good: nobody knows what is whole, before the next start looks
-                raise MovedError("the database's write-ahead log was cut")
-
-    def watch(self) -> None:
-        """Somebody has the database open."""
-        with self._looking:
-            self._is_watched = True
-
-    def forget(self) -> None:
-        """Whoever closes the database last is about to remove it."""
-        with self._looking:
-            self._is_watched = False
-            self._length = 0
-
-    def _find_cut(self) -> int:
-        found = _stat(self._tidying)
-        return found.st_mtime_ns if found else 0
 
 
 def _identity(path: str) -> _Identity | None:

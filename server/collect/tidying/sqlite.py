@@ -5,6 +5,7 @@ import sqlite3
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import sqlalchemy as sa
 
@@ -26,7 +27,6 @@ from server.collect.tidying.waiting import (
     leave_turn,
 )
 from server.store import own_table_making, own_tables
-from server.store.in_place import announce_cut, find_tidying_file
 from server.store.models import Base
 from server.store.private_files import keep_private
 from server.store.write_turns import hold_turn
@@ -45,9 +45,9 @@ READING = "somebody kept reading; only the log is left to do"
 @contextmanager
 def tidy_alone(engine: sa.Engine, patience: Patience) -> Iterator[None]:
     """While no other process tidies."""
-    path = find_tidying_file(engine)
+    path = Path(f"{engine.url.database}-tidying")
     keep_private(path, make=True)  # whoever can open it can keep it locked
-    with path.open("ab") as file:  # which leaves its time as it is
+    with path.open("wb") as file:
         while True:
             try:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -208,7 +208,6 @@ def _checkpoint(engine: sa.Engine, moment: float) -> bool:
             return False
         try:
             with leave_turn(), hold_turn(engine, BRIEFLY):
-                announce_cut(engine)
                 _meet(lambda: _cut(cursor))
         except UnfinishedError:
             return False
