@@ -183,3 +183,24 @@ def test_closing_writes_what_waited_and_nothing_else(database_url: str) -> None:
     assert set(before) < set(after)
     assert looked_at(database_url, survey)[0][0][1][1] == 1200  # type: ignore[index]
     assert new[3] == 10  # type: ignore[comparison-overlap]
+
+
+def test_closing_takes_no_more_statements_for_more_strata(database_url: str) -> None:
+    """Others wait meanwhile, on SQLite all who write."""
+    numbers = []
+    for strata in (2, 30):
+        survey = factories.publish(database_url, minimum=3)
+        names = [f"Place {number}" for number in range(strata)]
+        for link in factories.plant(database_url, survey.slug, "\n".join(names)).values():
+            factories.store(database_url, survey, [((0, 1), 7)], link)
+        asked: list[str] = []
+        with factories.writing(database_url) as session:
+            found = survey_access.find(session, survey.slug)
+            assert found is not None
+            sa.event.listen(
+                session.connection(), "before_cursor_execute", lambda *given, to=asked: to.append(given[2])
+            )
+            acceptance.close_survey(found)
+            session.flush()
+        numbers.append(len(asked))
+    assert numbers[0] == numbers[1]

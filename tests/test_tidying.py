@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
 from datetime import datetime, timedelta
 from http.client import HTTPConnection
+from itertools import pairwise
 from pathlib import Path
 from threading import Event, Thread
 from urllib.parse import urlencode, urlsplit
@@ -25,7 +26,7 @@ from server.collect import responses, tidying
 from server.collect.response_counts import Key
 from server.collect.tidying import Patience, UnfinishedError, postgresql, sqlite
 from server.collect.tidying.due_marks import Due
-from server.collect.tidying.pieces import PIECE
+from server.collect.tidying.pieces import FEWEST, PIECE
 from server.collect.tidying.sqlite import COPIED
 from server.collect.tidying.waiting import leave_turn
 from server.people import survey_access
@@ -537,6 +538,115 @@ def test_no_transaction_writes_more_rows_than_a_piece(sqlite: NewDatabase) -> No
     engine.dispose()
     assert len(stored(database_url)) == 3 * PIECE
     assert max(copied) == 3 * PIECE <= COPIED
+
+
+@pytest.mark.parametrize("more", [0, 1])
+def test_a_table_is_renamed_where_it_has_more_rows_than_are_copied(
+    sqlite: NewDatabase, monkeypatch: pytest.MonkeyPatch, more: int
+) -> None:
+    monkeypatch.setattr("server.collect.tidying.sqlite.COPIED", 20)
+    database_url = sqlite(True)
+    survey = factories.publish(database_url)
+    factories.store(database_url, survey, [([0, 1], 20 + more)])
+    factories.close(database_url, survey.slug)
+    engine = make_engine(database_url)
+    done: list[str] = []
+    sa.event.listen(engine, "after_cursor_execute", lambda *given: done.append(given[2]))
+
+    tidying.tidy(engine, Patience(600))
+    engine.dispose()
+
+    assert ("DELETE FROM responses_1" in done) == (not more)
+    assert ("ALTER TABLE responses_1 RENAME TO responses_1_untidied" in done) == bool(more)
+
+
+def test_pieces_become_smaller_where_a_commit_takes_long(sqlite: NewDatabase) -> None:
+    database_url = sqlite(True)
+    survey = factories.publish(database_url)
+    factories.store(database_url, survey, [([0, 1], 1000)])
+    factories.close(database_url, survey.slug)
+    engine = make_engine(database_url)
+    written: list[int] = []
+    slow = []
+
+    @sa.event.listens_for(engine, "after_cursor_execute")
+    def _count(_connection: object, cursor: sqlite3.Cursor, statement: str, *_rest: object) -> None:
+        if statement.startswith("INSERT INTO responses_1_rekeyed"):
+            written.append(cursor.rowcount)
+            slow.append(True)
+
+    @sa.event.listens_for(engine, "commit")
+    def _commit(_connection: object) -> None:
+        if slow:
+            slow.clear()
+            time.sleep(0.2)
+
+    tidying.tidy(engine, Patience(600))
+    engine.dispose()
+
+    assert all(later <= max(earlier // 2, FEWEST) for earlier, later in pairwise(written))
+    assert sum(written) == 1000
+
+
+def test_nothing_is_added_to_a_long_log_while_somebody_reads(
+    sqlite: NewDatabase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else whoever commits after they end writes all of it back, while others wait."""
+    monkeypatch.setattr("server.collect.tidying.pieces.LOG_LEFT", 5)
+    database_url = sqlite(True)
+    survey = factories.publish(database_url)
+    factories.store(database_url, survey, [([0, 1], PIECE)])
+    factories.close(database_url, survey.slug)
+    engine = make_engine(database_url)
+    pieces: list[str] = []
+    begun, reading = Event(), ExitStack()
+
+    @sa.event.listens_for(engine, "after_cursor_execute")
+    def _note(_connection: object, _cursor: object, statement: str, *_rest: object) -> None:
+        if statement.startswith("INSERT INTO responses_1_rekeyed"):
+            pieces.append(statement)
+            if not begun.is_set():
+                reading.enter_context(_holding(database_url, "SELECT count(*) FROM responses_1"))
+                begun.set()
+
+    tidier = Thread(target=tidying.tidy, args=(engine, Patience(600)))
+    tidier.start()
+    assert begun.wait(60)
+    time.sleep(0.5)
+    assert len(pieces) == 1
+    reading.close()
+    tidier.join()
+    engine.dispose()
+
+    assert len(pieces) > 1
+    assert _marks(database_url) == 0
+
+
+def test_log_that_somebody_reads_is_not_written_back_while_others_wait(
+    sqlite: NewDatabase, tmp_path: Path
+) -> None:
+    """However much it is when the reader ends: only what came since the last look is."""
+    path = shutil.copy(sqlite(True).removeprefix("sqlite:///"), tmp_path / "long.sqlite3")
+    engine = make_engine(f"sqlite:///{path}")
+    asked: list[str] = []
+    sa.event.listen(
+        engine, "connect", lambda connection, _record: connection.set_trace_callback(asked.append)
+    )
+    with open_session(engine, writes=False) as reading:
+        reading.scalar(sa.text("SELECT count(*) FROM surveys"))
+        with engine.begin() as connection:
+            connection.exec_driver_sql("CREATE TABLE much AS SELECT zeroblob(10000000)")
+        with (
+            pytest.raises(UnfinishedError, match="kept reading"),
+            tidying.sqlite.tidy_alone(engine, Patience(5)),
+        ):
+            tidying.sqlite.forget_log(engine, Patience(0.2))
+        assert "PRAGMA wal_checkpoint(PASSIVE)" in asked
+        assert "PRAGMA wal_checkpoint(TRUNCATE)" not in asked
+
+    tidying.sqlite.forget_log(engine, Patience(5))
+    engine.dispose()
+    assert "PRAGMA wal_checkpoint(TRUNCATE)" in asked
 
 
 def test_codes_that_are_withdrawn_meanwhile_stay_withdrawn(survey: Published, database_url: str) -> None:

@@ -189,7 +189,7 @@ def odd_archives(draw: st.DrawFn, whole: bytes) -> bytes:
                 edited = draw(bent(edited))
             parts[name] = json.dumps(edited).encode("utf-8", "surrogatepass")
         else:
-            lines = parts[name].decode().split("\n")
+            lines = parts[name].decode("utf-8", "surrogatepass").split("\n")
             place = draw(st.integers(0, len(lines) - 1))
             cells = lines[place].split(",")
             cells[draw(st.integers(0, len(cells) - 1))] = str(draw(odd_values))

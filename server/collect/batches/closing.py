@@ -51,6 +51,9 @@ def seal_all(connection: sa.Connection, survey_id: int, day: date, minimum: int)
     set_stored(connection, survey_id, number)
     found = _read_cells(connection, survey_id)
     few, hidden = _hide_few(connection, survey_id, found, minimum)
+    # Written together at the end: others wait, and there may be thousands of strata.
+    sealed: list[dict[str, Any]] = []
+    left: list[dict[str, Any]] = []
     for cell in found:
         length, leaving = len(cell.reports), bool(cell.leaving)
         removed = Removed(Counter[date](), name_week(day))
@@ -65,8 +68,7 @@ def seal_all(connection: sa.Connection, survey_id: int, day: date, minimum: int)
                 days = removed.days if cell.waiting_n >= cell.leaving else Counter[date]()
                 days = days + Counter({day: cell.waiting_n - days.total()})
                 strings = encode_strings(cut(cell.waiting, length))
-                row = row_of(cell.id, cell.waiting_n, days, strings, length, week=removed.week)
-                connection.execute(sa.insert(batches_of(survey_id)).values(row))
+                sealed.append(row_of(cell.id, cell.waiting_n, days, strings, length, week=removed.week))
         elif leaving or cell.id in hidden:
             numbers = choose_hidden(connection, survey_id, cell.id, minimum) if leaving else hidden[cell.id]
             drawn = draw_hidden(connection, survey_id, numbers, length)
@@ -76,9 +78,13 @@ def seal_all(connection: sa.Connection, survey_id: int, day: date, minimum: int)
             waiting = sorted([*cut(cell.waiting, length), *drawn])
         else:
             continue
-        rest = {"waiting_n": len(waiting), "waiting": b"".join(waiting)}
+        left.append({"cell": cell.id, "waiting_n": len(waiting), "waiting": b"".join(waiting)})
+    if sealed:
+        connection.execute(sa.insert(batches_of(survey_id)), sealed)
+    if left:
         cells = cells_of(survey_id)
-        connection.execute(sa.update(cells).where(cells.c.id == cell.id).values(rest))
+        values = {name: sa.bindparam(name, type_=cells.c[name].type) for name in ("waiting_n", "waiting")}
+        connection.execute(sa.update(cells).where(cells.c.id == sa.bindparam("cell")).values(values), left)
 
 
 def _read_cells(connection: sa.Connection, survey_id: int) -> Sequence[Any]:

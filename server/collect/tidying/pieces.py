@@ -3,26 +3,48 @@
 import re
 import secrets
 import sqlite3
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from itertools import pairwise
 from typing import Any
 
 import sqlalchemy as sa
 
 from server.collect import batches
-from server.collect.tidying.waiting import Patience, leave_turn
+from server.collect.tidying.waiting import LONG_PATIENCE, PAUSE, Patience, leave_turn
 from server.store import own_table_making, own_tables
 from server.store.engines import open_session, snapshot
 
 PIECE = 2000
-"""Rows that are written or removed in one transaction."""
+"""Most rows that are written or removed in one transaction."""
+FEWEST = 100
+"""As many are, however long that takes."""
+HELD = 0.05
+"""Seconds that others should wait for a piece; on a busy machine the next one may take some times as long."""
 SMALL = 1 << 20
 """Bytes of what is counted that are, unless a single row has more: up to 4 MB."""
+LOG_LEFT = 2000
+"""Pages of SQLite's log, eight megabytes, that somebody may have to write back while others wait."""
 REKEYED = "_rekeyed"
 """Ends the name of a table that is there while ids are drawn."""
 _RANGE = 100
 """Rows that lie together and are removed one after the other."""
+
+
+class PieceSize:
+    """How many rows the next piece has, by how long the last one took.
+
+    Rows under random keys are each in a page of their own once a table is large: how many a disk writes in a
+    moment nobody knows before.
+    """
+
+    def __init__(self) -> None:
+        self.rows = PIECE // 4
+
+    def learn(self, seconds: float) -> None:
+        """Of the last piece: others waited so long for it."""
+        self.rows = min(max(int(self.rows * HELD / max(seconds, HELD / 2)), FEWEST), PIECE)
 
 
 def fill(
@@ -46,9 +68,10 @@ def fill(
     key = next(iter(old.c))
     last: object = None
     highest = sa.select(sa.func.max(next(iter(new.c))))
+    size = PieceSize()
     while True:
-        with take_turn(engine, patience) as connection:
-            some = sa.select(*old.c).order_by(key).limit(PIECE)
+        with take_turn(engine, patience, size) as connection:
+            some = sa.select(*old.c).order_by(key).limit(size.rows)
             if last is not None:
                 some = some.where(key > last)
             connection.execute(sa.insert(new).from_select(old.c.keys(), some))
@@ -65,10 +88,11 @@ def _draw_new_ids(engine: sa.Engine, survey_id: int, patience: Patience) -> sa.T
         new = own_table_making.create_table(connection, own_tables.RESPONSES, survey_id, REKEYED)
     others = [column for column in old.c if column is not old.c.id]
     low = b""
+    size = PieceSize()
     while True:
         here = sa.select(old.c.id).where(old.c.id > low).order_by(old.c.id)
-        with take_turn(engine, patience) as connection:
-            end = connection.scalar(here.offset(PIECE - 1).limit(1))
+        with take_turn(engine, patience, size) as connection:
+            end = connection.scalar(here.offset(size.rows - 1).limit(1))
             upto = old.c.id <= end if end is not None else sa.true()
             some = sa.select(sa.func.randomblob(16), *others).where(old.c.id > low, upto)
             connection.execute(
@@ -122,10 +146,11 @@ def _remove(engine: sa.Engine, kind: own_tables.TableKind, table: sa.Table, pati
     ranges = _ranges(engine, table, kind.large)
     secrets.SystemRandom().shuffle(ranges)
     key = next(iter(table.c))
+    rows = PieceSize()
     while ranges:
-        with take_turn(engine, patience) as connection:
+        with take_turn(engine, patience, rows) as connection:
             left = SMALL
-            for _ in range(min(PIECE // _RANGE, len(ranges))):
+            for _ in range(min(rows.rows // _RANGE, len(ranges))):
                 low, high, size = ranges[-1]
                 if size > left and left < SMALL:
                     break
@@ -154,8 +179,39 @@ def _ranges(engine: sa.Engine, table: sa.Table, large: str) -> list[tuple[Any, A
 
 
 @contextmanager
-def take_turn(engine: sa.Engine, patience: Patience) -> Iterator[sa.Connection]:
-    """A short transaction that writes; afterwards others have their turn."""
+def take_turn(
+    engine: sa.Engine, patience: Patience, size: PieceSize | None = None
+) -> Iterator[sa.Connection]:
+    """A short transaction that writes; afterwards others have their turn, and `size` knows how long this one was."""
     patience.go_on()
-    with leave_turn(), engine.execution_options(moneda_writes=True).begin() as connection:
-        yield connection
+    with leave_turn():
+        with engine.execution_options(moneda_writes=True).connect() as connection:
+            with connection.begin():
+                begun = time.monotonic()
+                yield connection
+            # Else whoever commits next would do it: a respondent might wait for what was written here.
+            left = write_log_back(connection.connection.cursor())  # type: ignore[arg-type]
+        if size is not None:
+            size.learn(time.monotonic() - begun)
+    if left > LOG_LEFT:
+        _let_readers_end(engine, patience)
+
+
+def write_log_back(cursor: sqlite3.Cursor) -> int:
+    """Write back what of the log nobody reads without; how many pages are left, -1 where somebody else is at it."""
+    ((busy, pages, written),) = cursor.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
+    return -1 if busy else pages - written
+
+
+def _let_readers_end(engine: sa.Engine, patience: Patience) -> None:
+    """Write nothing while they see a state from before: all that comes later stays in the log until they end.
+
+    Who reads for longer than that, such as a backup, has the log grow by a piece each time.
+    """
+    until = time.monotonic() + LONG_PATIENCE
+    while time.monotonic() < until:
+        patience.go_on()
+        time.sleep(PAUSE)
+        with closing(engine.raw_connection()) as connection:
+            if write_log_back(connection.cursor()) <= LOG_LEFT:  # type: ignore[arg-type]
+                return

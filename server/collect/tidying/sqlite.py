@@ -10,7 +10,14 @@ from pathlib import Path
 import sqlalchemy as sa
 
 from server.collect.tidying.due_marks import CHANGED, Due, is_unchanged
-from server.collect.tidying.pieces import REKEYED, fill, remove_all, write_definition
+from server.collect.tidying.pieces import (
+    LOG_LEFT,
+    REKEYED,
+    fill,
+    remove_all,
+    write_definition,
+    write_log_back,
+)
 from server.collect.tidying.waiting import (
     BRIEFLY,
     HELD_UP,
@@ -87,7 +94,7 @@ def _replace(connection: sa.Connection, kind: own_tables.TableKind, survey_id: i
 
 def _is_small(connection: sa.Connection, table: sa.Table, large: str) -> bool:
     size = sa.func.length(table.c[large]) if large else sa.literal(0)
-    some = sa.select(size.label("size")).limit(COPIED + 1).subquery()
+    some = sa.select(size.label("size")).select_from(table).limit(COPIED + 1).subquery()
     rows, length = connection.execute(
         sa.select(sa.func.count(), sa.func.sum(some.c.size)).select_from(some)
     ).one()
@@ -196,8 +203,9 @@ def _rebuild(engine: sa.Engine, name: str, longest: float | None) -> bool:
 
 def _checkpoint(engine: sa.Engine, moment: float) -> bool:
     with _raw(engine, moment) as cursor:
-        # Most of it without keeping anybody from writing.
-        cursor.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
+        # Most of it without keeping anybody from writing. Where that could not be, it is too much for a moment.
+        if not 0 <= write_log_back(cursor) <= LOG_LEFT:
+            return False
         try:
             with leave_turn(), hold_turn(engine, BRIEFLY):
                 _meet(lambda: _cut(cursor))
