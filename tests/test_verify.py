@@ -138,7 +138,8 @@ def test_site_of_this_release_agrees_in_every_state(site: Site, tmp_path: Path) 
     done = run_apart("verify", url, *links.values(), "--json", *asked)
     status, problems, data = read_answers(done)
     assert [found for found in problems.items() if found[1]] == []
-    assert_webcat_takes(json.loads(written.read_text())["manifest"], url, links["plain"], links["asked"], links["paused"])
+    manifest = json.loads(written.read_text())["manifest"]
+    assert_webcat_takes(manifest, url, links["plain"], links["asked"], links["paused"])
     assert status == 0
     # It is written all the same, and those are named that WEBCAT will block.
     (told,) = (line for line in done.stderr.splitlines() if "WEBCAT" in line)
