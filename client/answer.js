@@ -2,7 +2,7 @@
 // Answers and coins live in the closure of begin() only, and are dropped when Send is pressed.
 
 import { answersOf, checkKeys, kinds, loadSurvey, rowsOf, statedBy, way } from './design.js';
-import { askOne, copy, fetchScreens, groupLabels, labelGroups, labelOf, languageOf, make, own, quote, show, toys, translate } from './page.js';
+import { copy, fetchScreens, groupLabels, labelGroups, labelOf, languageOf, make, own, quote, show, toys, translate } from './page.js';
 import { drawCoins, randomId, randomize } from './randomize.js';
 import { drop, dropClaim, dropPage, recall, spentBefore, writeBody } from './submit.js';
 
@@ -267,7 +267,7 @@ function begin({ title, introduction, language, translations, questions: entries
 
   function showEntry(entry) {
     const { kind, name, text, designs } = entry;
-    const { ask = askOne, screen: template = 'question' } = byHand && designs ? way.askByHand(entry) : kinds[kind];
+    const { ask = way.askOne, screen: template = 'question' } = byHand && designs ? way.askByHand(entry) : kinds[kind];
     const form = make('form', { class: `screen ${kind}`, autocomplete: 'off' }, copy(template, { k: asked.indexOf(entry) + 1, n }));
     const find = (selector) => form.querySelector(selector);
     const missing = find('#missing');

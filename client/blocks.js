@@ -1,8 +1,9 @@
 // Entries that are shown and never sent: texts, sections, and a question about the procedure.
 
+import { addOption } from './choices.js';
 import { kinds, way } from './design.js';
 import './markdown.js';
-import { addOption, copy, labelGroups, own, quote } from './page.js';
+import { copy, labelGroups, own, quote } from './page.js';
 
 /** Under which section an entry stands. A text has no heading of its own. */
 way.place = (form, { kind }, before) => {

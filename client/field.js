@@ -1,9 +1,10 @@
 // A field for a number.
 
+import { addOption } from './choices.js';
 import { PASS, kinds } from './design.js';
 import { bins, figures, withUnit } from './number_labels.js';
 import { binOf, gridOf } from './numbers.js';
-import { addOption, put, quote } from './page.js';
+import { put, quote } from './page.js';
 import { typed } from './typed_number.js';
 
 kinds.number.ask = askNumber;

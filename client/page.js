@@ -79,31 +79,6 @@ export const languageOf = (text) => (translate(text) !== text || Object.values(s
 export const textOf = (question, answer) => optionOf(question, answer)?.text ?? says()[answer || 'none'];
 const optionOf = ({ options }, answer) => options?.find(({ name }) => name === answer);
 
-/** A radio button or checkbox for an answer. */
-export function addOption(form, type, question, value, checked) {
-  const part = copy('option');
-  const input = Object.assign(part.querySelector('input'), { type, name: 'answer', value, checked });
-  quote(part.querySelector('span'), textOf(question, value));
-  form.querySelector('fieldset').append(part);
-  return input;
-}
-
-/** As screens list them: Yes before No. */
-export function listAnswers(question) {
-  const names = answersOf(question);
-  if (question.kind === 'yes_no') names.splice(0, 2, 'yes', 'no');
-  return names;
-}
-
-/** One answer of several. Returns what reads it, or names the input to go to. */
-export function askOne(form, question, chosen) {
-  const inputs = listAnswers(question).map((name) => addOption(form, 'radio', question, name, name === chosen));
-  return () => {
-    const answer = inputs.find(({ checked }) => checked)?.value;
-    return { answer, at: answer ? null : inputs[0] };
-  };
-}
-
 export const make = (name, ...rest) => dress(document.createElement(name), ...rest);
 export const draw = (name, ...rest) => dress(document.createElementNS('http://www.w3.org/2000/svg', name), ...rest);
 

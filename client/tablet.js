@@ -10,16 +10,19 @@ import { sendWaiting } from './tablet_outbox.js';
 import { changeRecord, endRecord, eraseEnded, readRecord } from './tablet_record.js';
 
 const IDLE = 900000; // ms until fewer than a batch are sent, while nobody answers; up to four times as long, by chance
+const STUCK = 10000; // ms until the page is loaded without a step back, which may be slow; then the history is one longer
 const REASONS = { // by the status and the field of a refusal for good
   '410 survey': 'over', '410 link': 'link', '410 replaced_link': 'link', '409 version': 'changed', '422 invitation': 'codes', '422 ticket': 'codes',
 };
 const { dataset: page } = document.querySelector('main');
+const opening = document.querySelector('.opening p'); // what the page began with
 const { keepPage, dropPage } = way;
 delete way.dropPage; // the page is everybody's, in each language, and stays
 delete way.keepPage;
 let survey = null; // a promise of it
 let begin = null; // with it
 let leaving = ''; // where to
+let instead = 0; // of a step back that never comes
 let problem = ''; // why nobody can answer now
 let idle = 0;
 
@@ -27,8 +30,10 @@ let idle = 0;
 const guard = () => history.pushState({ guard: true }, '');
 if (!history.state?.guard) guard();
 addEventListener('popstate', () => {
-  if (leaving) location.replace(leaving);
-  else {
+  if (leaving) {
+    clearTimeout(instead);
+    location.replace(leaving);
+  } else {
     guard();
     document.querySelector('main .back')?.click();
   }
@@ -55,13 +60,20 @@ document.addEventListener('click', (event) => {
 /** Loads this page anew, or in another language, at the same place of the history: its length does not tell who did what. */
 function loadAnew(address) {
   leaving = address;
+  clear();
   history.back();
-  setTimeout(() => location.replace(leaving), 500); // where there is no step to go back
+  instead = setTimeout(() => location.replace(leaving), STUCK);
+}
+
+/** At once: however long the next page takes, or if it never comes, nothing of this person stays in view. */
+function clear() {
+  document.querySelector('main').replaceChildren(opening);
 }
 
 /** In the language of whoever hands it round. */
 async function handBack() {
-  const { home } = await readRecord();
+  clear();
+  const { home } = await readRecord().catch(() => ({ home: location.search }));
   loadAnew(location.pathname + home);
 }
 

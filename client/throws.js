@@ -1,8 +1,9 @@
 // The reader's own coins, dice or disc. The page says what to throw, and is told the record alone: no answer, no throw.
 
+import { askOne, listAnswers } from './choices.js';
 import { answersOf, way } from './design.js';
 import { write } from './digits.js';
-import { askOne, copy, draw, listAnswers, make, put, quote, reader, textOf } from './page.js';
+import { copy, draw, make, put, quote, reader, textOf } from './page.js';
 
 const FACES = { coin: 2, die: 6, disc: 10 };
 const WHOLE = 2 ** 32;

@@ -1,7 +1,7 @@
 // Tick all that apply. None is an answer too, and has a box of its own, so that an empty screen is never an answer.
 
+import { addOption } from './choices.js';
 import { PASS, answersOf, kinds } from './design.js';
-import { addOption } from './page.js';
 
 kinds.select_multiple.ask = ask;
 

@@ -66,11 +66,11 @@ SURVEYS: dict[str, tuple[dict[str, Any], dict[str, bool]]] = {
     "by invitation, every kind": (EVERYTHING, {**INVITED, "offline": True}),
     "tickets": (factories.definition(), TICKETS),
     "all there is": (EVERYTHING, {**TICKETS, "completions": True, "forgets": True, "offline": True}),
-    "sixty of every kind": (
+    "all there is, sixty entries": (
         question_screens.survey(
             *({**entry, "name": f"{entry['name']}{place}"} for place, entry in enumerate(LONG)), **AGREED
         ),
-        {"offline": True, "completions": True},
+        {**TICKETS, "completions": True, "forgets": True, "offline": True},
     ),
 }
 """What is asked, and how: all that makes a page larger but the researcher's own words and logo."""

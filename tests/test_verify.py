@@ -111,7 +111,7 @@ def read_answers(done: Result) -> Answers:
     return done.exit_code, problems, document["data"]
 
 
-def assert_webcat_takes(manifest: dict[str, Any], url: str, slug: str) -> None:
+def assert_webcat_takes(manifest: dict[str, Any], url: str, slug: str, *logos: str) -> None:
     """As its browser extension does: extension/src/webcat/validators.ts, validateManifest, and response.ts."""
     assert manifest["files"]["/" + manifest["default_index"]]
     assert manifest["files"][manifest["default_fallback"]]
@@ -121,7 +121,9 @@ def assert_webcat_takes(manifest: dict[str, Any], url: str, slug: str) -> None:
     fingerprint = read_assets().fingerprint
     # Also what a script fetches is held against its path, where that is named; what follows a ? is no part of it.
     beside = (f"/s/{slug}/{page}" for page in ("screens", "how", "receipt"))
-    for path in ("/", f"/s/{slug}", *beside, f"/client/{fingerprint}/answer.js"):
+    # So is a picture (PASS_THROUGH_TYPES), under the same policy as pages; the name is its SHA-256.
+    shown = (f"/s/{one}/logo/{hashlib.sha256(b'a picture').hexdigest()}.png" for one in logos)
+    for path in ("/", f"/s/{slug}", *beside, f"/client/{fingerprint}/answer.js", *shown):
         answer = httpx.get(f"{url}{path}?lang=es")
         digest = hashlib.sha256(answer.content).digest()
         assert answer.headers["Content-Security-Policy"] == manifest["default_csp"]
@@ -136,7 +138,8 @@ def test_site_of_this_release_agrees_in_every_state(site: Site, tmp_path: Path) 
     done = run_apart("verify", url, *links.values(), "--json", *asked)
     status, problems, data = read_answers(done)
     assert [found for found in problems.items() if found[1]] == []
-    assert_webcat_takes(json.loads(written.read_text())["manifest"], url, links["plain"])
+    manifest = json.loads(written.read_text())["manifest"]
+    assert_webcat_takes(manifest, url, links["plain"], links["asked"], links["paused"])
     assert status == 0
     # It is written all the same, and those are named that WEBCAT will block.
     (told,) = (line for line in done.stderr.splitlines() if "WEBCAT" in line)

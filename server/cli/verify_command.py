@@ -80,7 +80,7 @@ def verify(
     if not compared.agrees:
         ctx.exit(1)
     if webcat is not None and language is not None:
-        document = make_webcat_manifest(site, manifest, compared.pages, language)
+        document = make_webcat_manifest(site, manifest, compared.pages, compared.logos, language)
         with open_new_file(webcat, "--webcat") as target:
             target.write((json.dumps(document, indent=1) + "\n").encode())
         _warn_of_workers(compared)

@@ -43,6 +43,7 @@ class PageParts:
             *BASE,
             "posting.js",
             "delivery.js",
+            "choices.js",
             *(module for module, asked_by in EXTRAS if self.names & {module, *asked_by}),
             "rewording.js",
             "answer.js",
@@ -61,6 +62,7 @@ class PageParts:
         others = {
             "posting.js",
             "delivery.js",
+            "choices.js",
             "preview.js",
             "consent.js",
             "blocks.js",

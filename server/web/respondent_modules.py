@@ -47,7 +47,7 @@ JOINED: Mapping[str, tuple[str, ...]] = {
         "number_labels.js",
     ),
     "respondent_admission.js": ("codes.js", "invitation.js", "ticket.js"),
-    "respondent_sending.js": ("posting.js", "delivery.js", "offline.js", "rewording.js"),
+    "respondent_sending.js": ("posting.js", "delivery.js", "choices.js", "offline.js", "rewording.js"),
     "respondent_screens.js": ("blocks.js", "ticks.js", "typed_number.js", "field.js"),
     "respondent_code_use.js": ("code_use.js",),
     "respondent_work.js": ("work.js",),

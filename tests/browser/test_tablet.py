@@ -306,12 +306,25 @@ def test_a_page_that_changed_on_the_site_is_kept_again_once_it_is_handed_over(
     expect(page.get_by_text("Ana, room 12")).to_be_visible()
 
 
+SLOW = """() => {
+  const back = history.back.bind(history);
+  history.back = () => setTimeout(back, 1500);
+  IDBFactory.prototype.open = () => { throw new DOMException('lost', 'UnknownError'); };
+}"""
+"""A device that takes its time for a step back, and cannot read what it keeps."""
+
+
 def test_declining_leaves_the_tablet_ready_for_the_next(tablet: Respondent) -> None:
     tablet.button("Start").click()
     tablet.button("I’d rather not take part").click()
     expect(tablet.heading("That is fine. Nothing was sent.")).to_be_visible()
-    hand_back(tablet)
+    page = tablet.page
+    page.evaluate(SLOW)
+    tablet.button("Clear the screen").click()
+    expect(page.locator("main")).to_have_text("Opening the survey…")
+    await_hand_over(tablet)
     await_waiting(tablet, 0, 0)
+    assert page.evaluate("history.length") == 3
 
 
 def test_leaving_asks_while_something_waits_and_it_is_sent_later(

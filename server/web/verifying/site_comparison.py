@@ -44,7 +44,8 @@ class SiteFinding:
 
 @dataclass(frozen=True)
 class SiteComparison:
-    """What was compared, what each link's page says of its survey, and the SHA-256 of pages by path and language.
+    """What was compared, what each link's page says of its survey, and the SHA-256 of pages by path and
+    language, and of logos by path.
 
     Paths `with_workers` are those of pages that have a content security policy of their own.
     """
@@ -52,6 +53,7 @@ class SiteComparison:
     findings: tuple[SiteFinding, ...]
     data: dict[str, dict[str, str]]
     pages: dict[tuple[str, str], bytes]
+    logos: dict[str, bytes]
     with_workers: frozenset[str]
 
     @property
@@ -162,6 +164,7 @@ class _SiteComparer:
             tuple(_conclude(target, met[target.what]) for target in targets),
             self._checker.data,
             self._checker.pages,
+            {f"/s/{slug}/logo/{name}.png": bytes.fromhex(name) for slug, name in self._checker.logos},
             frozenset(self._checker.with_workers),
         )
 

@@ -14,10 +14,18 @@ _INDEX = "index.html"
 
 
 def make_webcat_manifest(
-    site: str, manifest: Mapping[str, Any], pages: Mapping[tuple[str, str], bytes], language: str
+    site: str,
+    manifest: Mapping[str, Any],
+    pages: Mapping[tuple[str, str], bytes],
+    logos: Mapping[str, bytes],
+    language: str,
 ) -> dict[str, Any]:
-    """The document, without signatures; `pages` has SHA-256 by path and language."""
+    """The document, without signatures; `pages` has SHA-256 by path and language, `logos` by path.
+
+    The extension lets a picture through that no path names, and holds one against its hash that is named.
+    """
     files = {address: bytes.fromhex(digest) for address, digest in manifest["files"].items()}
+    files |= logos
     for (path, spoken), digest in pages.items():
         if spoken == language:
             files[f"/{_INDEX}" if path == "/" else path] = digest
