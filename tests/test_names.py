@@ -10,7 +10,7 @@ from tests.support.factories import ROOT
 
 SERVER = ROOT / "server"
 IRREGULAR = set(
-    "begun chosen done drawn found given gone held kept known lost made met paid said seen sent shown"
+    "begun chosen done drawn found given gone held kept known left lost made met paid said seen sent shown"
     " taken told unseen written".split()
 )
 NOT_PARTICIPLES = {"feed", "seed", "need", "speed", "bed", "advanced"}
