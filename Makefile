@@ -140,7 +140,7 @@ FOR_RESPONDENTS = $(shell $(PY) -c 'from server.output.languages import FOR_RESP
 # Where respondents look, and what they may be refused with.
 RESPONDENTS_SOURCES := $(addprefix templates/,respond base.html _headline.html errors/error.html) \
   $(addprefix server/,web/error_pages.py web/problem_texts.py web/views/respond.py web/front collect/responses \
-  collect/submissions.py inputs/decoding.py study/answer_texts.py study/by_hand/paper_form.py)
+  collect/submissions.py inputs/decoding.py study/answer_texts.py study/kinds study/by_hand/paper_form.py)
 PYBABEL := $(PY) -m babel.messages.frontend --quiet
 EXTRACT := $(PYBABEL) extract --mapping-file=$(TRANSLATIONS)/babel.cfg --keywords=N_ --keywords=_l --keywords=lazy_gettext \
   --project=Moneda --version=$$(sed -n 's/^__version__ = "\(.*\)"/\1/p' server/__init__.py) --copyright-holder='Moneda contributors' --add-location=file --sort-by-file
@@ -148,7 +148,7 @@ UPDATE = $(PYBABEL) update --output-dir=$(TRANSLATIONS) --locale=$$language --in
   --ignore-obsolete --ignore-pot-creation-date
 
 messages: $(VENV)/.installed ## Collect texts into the catalogue of each language and compile the catalogues
-	$(EXTRACT) --output-file=$(TRANSLATIONS)/messages.pot server templates
+	$(EXTRACT) --keywords=E_ --output-file=$(TRANSLATIONS)/messages.pot server templates
 	$(EXTRACT) --output-file=$(TRANSLATIONS)/respondents.pot $(RESPONDENTS_SOURCES)
 	@for language in $(LANGUAGES); do \
 	  $(UPDATE) --input-file=$(TRANSLATIONS)/messages.pot || exit 1; \

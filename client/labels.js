@@ -14,8 +14,9 @@ export const ofChoice = Object.fromEntries(Object.keys(oneHot).map((name) => [
   name, (question, options) => (question.designs.length > 1 ? oneHot : whole)[name]?.(question, options)]));
 
 if (kinds.select_one) Object.assign(kinds.select_one, ofChoice);
-if (kinds.scale) Object.assign(kinds.scale, whole);
 if (kinds.select_multiple) Object.assign(kinds.select_multiple, boxes('label-boxes', () => [says().unticked, says().ticked]));
+// A scale, and whatever else is sent whole and says nothing of its own.
+for (const kind of Object.values(kinds)) if (kind.names && !kind.label) Object.assign(kind, whole);
 Object.assign(kinds.yes_no, {
   label: (question, options) => (question.prefer_not_to_say ? labelWhole(question, options) : labelDevice(question, options)),
   codes: (question) => [{ names: arrivals(question) ?? textsOf(question) }],

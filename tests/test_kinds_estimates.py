@@ -26,6 +26,7 @@ from server.reports import QuestionReport, Report, ShareRow, value_range
 from server.simulation import Assumptions, simulate
 from server.study.definitions import Question
 from server.study.definitions.definition_reader import parse_definition
+from server.study.kinds import KINDS
 from tests.conftest import NewDatabase
 from tests.support import every_kind, factories
 
@@ -75,14 +76,7 @@ def _holds(row: ShareRow, share: float) -> bool:
 def test_every_true_value_is_in_its_interval(made: tuple[Report, Report]) -> None:
     """False alarms: fewer than 70 values at 1e-8 each, below 1e-6 even if Wilson's tails were half as large again."""
     report = made[1]
-    assert {entry.question.kind for entry in report.questions} == {
-        "yes_no",
-        "select_one",
-        "select_multiple",
-        "scale",
-        "number",
-        "binned_number",
-    }
+    assert {entry.question.kind for entry in report.questions} == KINDS.keys()
     assert {entry.question.encoding for entry in report.questions} == {"whole", "one_hot", "boxes", "line"}
     assert report.n == RESPONDENTS
     assert {name: missed for name, missed in _missed(report).items() if missed} == {}

@@ -362,7 +362,7 @@ def test_python_with_numpy_alone_recomputes_every_estimate(
         ("without stratum", "", "responses"),
     }
     assert ("all", "", "population") in {key[3:] for key in says(cases["populations"])}
-    assert len(says(cases["every kind"])) == 61
+    assert len(says(cases["every kind"])) >= 61
 
 
 def test_base_r_recomputes_every_estimate(

@@ -1,16 +1,19 @@
-"""The rules for names that can be counted: files, classes and functions of the server."""
+"""The rules for names that can be counted: files, classes and functions of the server, and what tests share."""
 
 import ast
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
+
+import pytest
 
 from tests.support.factories import ROOT
 
 SERVER = ROOT / "server"
+Modules = Callable[[], tuple[tuple[Path, ast.Module], ...]]
 IRREGULAR = set(
-    "begun chosen done drawn found given gone held kept known lost made met paid said seen sent shown"
+    "begun chosen done drawn found given gone held kept known left lost made met paid said seen sent shown"
     " taken told unseen written".split()
 )
 NOT_PARTICIPLES = {"feed", "seed", "need", "speed", "bed", "advanced"}
@@ -27,23 +30,35 @@ def modules() -> tuple[tuple[Path, ast.Module], ...]:
     )
 
 
+@cache
+def shared_modules() -> tuple[tuple[Path, ast.Module], ...]:
+    """What tests import of each other: every module of theirs but the tests themselves."""
+    return tuple(
+        (path, ast.parse(path.read_text("utf-8")))
+        for path in sorted((ROOT / "tests").rglob("*.py"))
+        if "node_modules" not in path.parts and not path.name.startswith(("test_", "conftest", "__init__"))
+    )
+
+
 def is_bare_participle(name: str) -> bool:
     """Whether it says that something was done, and neither what is done nor to what."""
     word = name.strip("_")
     return "_" not in word and word not in NOT_PARTICIPLES and (word in IRREGULAR or word.endswith("ed"))
 
 
-def test_no_two_files_have_one_name() -> None:
+@pytest.mark.parametrize("read", [modules, shared_modules])
+def test_no_two_files_have_one_name(read: Modules) -> None:
     places = defaultdict(list)
-    for path, _ in modules():
+    for path, _ in read():
         if path.name != "__init__.py":
             places[path.name].append(path)
     assert {name: paths for name, paths in places.items() if len(paths) > 1} == {}
 
 
-def test_no_two_classes_have_one_name() -> None:
+@pytest.mark.parametrize("read", [modules, shared_modules])
+def test_no_two_classes_have_one_name(read: Modules) -> None:
     places = defaultdict(list)
-    for path, tree in modules():
+    for path, tree in read():
         for node in tree.body:
             if isinstance(node, ast.ClassDef):
                 places[node.name].append(path.name)

@@ -18,6 +18,7 @@ from flask.testing import FlaskClient
 from server.output.formatting import day, integer
 from server.output.languages import FOR_RESPONDENTS, RESPONDENT_LANGUAGES, TRANSLATED
 from server.study import surveys
+from server.study.kinds import KINDS
 from tests.support import factories
 from tests.support.catalogue_words import TRANSLATIONS, catalogue, messages, texts
 from tests.support.complete_catalogues import compile_complete
@@ -102,7 +103,7 @@ def test_a_language_with_a_gap_is_not_offered(tmp_path: Path) -> None:
 
 
 def test_what_respondents_read_is_in_every_catalogue() -> None:
-    """Each text of their templates, as the catalogue of the whole interface names where it stands."""
+    """Each text of their templates, as the catalogue of the whole interface names where it stands; answers we word."""
     theirs = (
         "templates/respond/",
         "templates/base.html",
@@ -115,6 +116,7 @@ def test_what_respondents_read_is_in_every_catalogue() -> None:
         if any(name.startswith(theirs) for name, _ in message.locations)
     }
     assert len(wanted) > 300
+    wanted |= {text for kind in KINDS.values() for text in kind.fixed.values()}
     for language in FOR_RESPONDENTS:
         assert wanted - {str(message.id) for message in messages(language)} == set()
 
@@ -214,7 +216,7 @@ def test_a_problem_in_the_editor_names_the_field_in_spanish(signed_in: FlaskClie
 def find_texts(source: str) -> Iterator[str]:
     """Whatever a module of the server hands to gettext as it stands there."""
     for node in ast.walk(ast.parse(source)):
-        if isinstance(node, ast.Call) and _name_of(node.func) in {"_", "N_", "gettext", "ngettext"}:
+        if isinstance(node, ast.Call) and _name_of(node.func) in {"_", "N_", "E_", "gettext", "ngettext"}:
             for given in node.args[: 2 if _name_of(node.func) == "ngettext" else 1]:
                 if isinstance(given, ast.Constant) and isinstance(given.value, str):
                     yield given.value

@@ -11,6 +11,11 @@ def N_(message: str) -> str:  # noqa: N802 - gettext's own name for "mark, do no
     return message
 
 
+def E_(message: str) -> str:  # noqa: N802 - as above
+    """Mark what only researchers read, in a file of which respondents read other texts."""
+    return message
+
+
 @dataclass(frozen=True)
 class Problem:
     """One thing wrong: the field, and a message template with the values it names."""

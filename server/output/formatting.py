@@ -176,7 +176,7 @@ def loss(value: Decimal, locale: str) -> str:
     return number(float(value.quantize(_FOURTH, ROUND_CEILING)), locale)
 
 
-def left(value: Decimal, locale: str) -> str:
+def remainder(value: Decimal, locale: str) -> str:
     """0.166666666 -> "0.1666": what is left of a budget, rounded down."""
     return number(float(value.quantize(_FOURTH, ROUND_FLOOR)), locale)
 
@@ -255,7 +255,7 @@ def filters(locale: Callable[[], str]) -> dict[str, Callable[..., str]]:
         margin,
         ratio,
         loss,
-        left,
+        remainder,
         scientific,
         epsilon,
         p_value,

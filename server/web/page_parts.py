@@ -128,6 +128,12 @@ class PageParts:
         return found
 
     @property
+    def other_fixed(self) -> dict[str, str]:
+        """The answers that we word, beside Yes and No, which every page knows: by name, to be translated."""
+        fixed = (kind.fixed for name, kind in KINDS.items() if name in self.names)
+        return {name: text for names in fixed for name, text in names.items() if name not in ("yes", "no")}
+
+    @property
     def styled(self) -> bool:
         """Whether the style sheet of other kinds is needed."""
         return bool(self.templates or self.later_templates) or "markdown.js" in self.modules

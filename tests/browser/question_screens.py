@@ -5,9 +5,10 @@ from typing import Any
 
 from playwright.sync_api import Page, expect
 
+from server.study.kinds import KINDS
 from tests.browser.conftest import Opener
 from tests.browser.site_users import PHONE, Respondent
-from tests.support import factories
+from tests.support import every_kind, factories
 
 Document = dict[str, Any]
 
@@ -28,6 +29,9 @@ TAKEN = options("Money", "Goods", "Time")
 HOURS = {"low": 0, "high": 60, "step": 0.5, "unit": "hours"}
 AGES = {"low": 16, "high": 99, "step": 1, "unit": "years", "cuts": [25, 50, 65]}
 DEVICE = "Were you born in spring?"
+
+OTHERS = {kind.name: list(every_kind.declared_of(kind)) for kind in every_kind.other_kinds()}
+"""The answers to questions of kinds of which none is written here."""
 
 QUESTIONS: dict[str, Document] = {
     question["name"]: question
@@ -54,6 +58,7 @@ QUESTIONS: dict[str, Document] = {
         ),
         asked("cards", "yes_no", "A card?", "kuk", design={"if_yes": 0.8, "if_no": 0.3}),
         asked("cross", "yes_no", "The same?", "crosswise", design={"prevalence": 0.25, "innocuous": DEVICE}),
+        *(every_kind.example_of(kind) for kind in every_kind.other_kinds()),
     )
 }  # fmt: skip
 
@@ -74,6 +79,7 @@ ANSWERS: dict[str, tuple[Any, Any]] = {
     "spare": ("yes", "no"),
     "cards": ("yes", "no"),
     "cross": ("yes", "no"),
+    **{name: (names[0], names[-1]) for name, names in OTHERS.items()},
 }
 """Two answers to each, as different as they can be."""
 
@@ -101,7 +107,8 @@ def everything(**changes: Any) -> Document:
 
 def option(visit: Respondent, question: Document, name: str) -> str:
     """What the page calls an answer."""
-    ours = {"yes": "Yes", "no": "No", "prefer_not_to_say": "Prefer not to say", "": "None of these"}
+    fixed = KINDS[question["kind"]].fixed
+    ours = {**fixed, "prefer_not_to_say": "Prefer not to say", "": "None of these"}
     texts = {entry["name"]: entry["text"] for entry in question.get("options", ())}
     return texts.get(name) or visit.answer_text(ours[name])
 

@@ -23,7 +23,7 @@ from tests.browser.chromium import launch
 from tests.browser.site_users import DESK, PHONE, sign_in
 from tests.support import factories
 from tests.support.page_list import NEWCOMER, OWNER, PAGES, VISITOR, WITH_PASSWORD, PageState
-from tests.support.page_scenes import Scene, build_scene, make_link_of_password
+from tests.support.page_scenes import SurveysInStates, build_scene, make_link_of_password
 
 FOLDER, BEFORE = (factories.ROOT / name for name in ("pictures", "pictures-before"))
 HIGHEST = 12_000
@@ -31,7 +31,7 @@ HIGHEST = 12_000
 
 
 @dataclass(frozen=True)
-class Look:
+class Device:
     """How pages are looked at: what a picture's name ends with, the browser's settings, and the scene."""
 
     name: str
@@ -46,29 +46,29 @@ def _wide(width: int, height: int) -> dict[str, Any]:
 
 
 LOOKS = (
-    Look("390", PHONE),
-    Look("1280", DESK),
-    Look("768", _wide(768, 1024), often=True),
-    Look("1680", _wide(1680, 1050), often=True),
-    Look("390-dark", {**PHONE, "color_scheme": "dark"}, often=True),
-    Look("1280-dark", {**DESK, "color_scheme": "dark"}, often=True),
-    Look("390-es", PHONE, often=True, language="es"),
-    Look("1280-es", DESK, often=True, language="es"),
-    Look("390-long", PHONE, often=True, long=True),
-    Look("1280-long", DESK, often=True, long=True),
+    Device("390", PHONE),
+    Device("1280", DESK),
+    Device("768", _wide(768, 1024), often=True),
+    Device("1680", _wide(1680, 1050), often=True),
+    Device("390-dark", {**PHONE, "color_scheme": "dark"}, often=True),
+    Device("1280-dark", {**DESK, "color_scheme": "dark"}, often=True),
+    Device("390-es", PHONE, often=True, language="es"),
+    Device("1280-es", DESK, often=True, language="es"),
+    Device("390-long", PHONE, often=True, long=True),
+    Device("1280-long", DESK, often=True, long=True),
 )
 
 
 class Photographer:
     """Takes pictures of one server; whoever opens pages in a look stays signed in for all of them."""
 
-    def __init__(self, browser: Browser, served: factories.Served, scene: Scene) -> None:
+    def __init__(self, browser: Browser, served: factories.Served, scene: SurveysInStates) -> None:
         self.browser = browser
         self.served = served
         self.scene = scene
 
     @contextmanager
-    def person(self, who: str, look: Look) -> Iterator[Page]:
+    def person(self, who: str, look: Device) -> Iterator[Page]:
         """A page of somebody, on a device of their own."""
         context = self.browser.new_context(base_url=self.served.url, locale=look.language, **look.options)
         context.set_default_timeout(60_000)
@@ -86,7 +86,7 @@ class Photographer:
         yield page
         context.close()
 
-    def take(self, page: Page, state: PageState, look: Look) -> None:
+    def take(self, page: Page, state: PageState, look: Device) -> None:
         """One picture; a word where the page is wider than its window, or not as everybody can use it."""
         page.goto(self.scene.address(state.path))
         page.wait_for_load_state("networkidle")
@@ -108,7 +108,7 @@ class Photographer:
             print(f"  axe: {found}", flush=True)
 
 
-def take_all(browser: Browser, folder: Path, names: Sequence[str], looks: Sequence[Look]) -> None:
+def take_all(browser: Browser, folder: Path, names: Sequence[str], looks: Sequence[Device]) -> None:
     """Pictures of some pages, or of all; a server for each scene."""
     for language, long in dict.fromkeys((look.language, look.long) for look in looks):
         database_url = f"sqlite:///{folder / f'{language}-{long}'}.sqlite3"

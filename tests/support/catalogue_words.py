@@ -56,7 +56,7 @@ NOT_IN_SPANISH = {"Its words are in English: there is no list of such words in y
 
 
 @dataclass
-class Page(HTMLParser):
+class ShownTexts(HTMLParser):
     """The texts of a page in reading order, and the attributes that are shown or read aloud."""
 
     parts: list[str] = field(default_factory=list)
@@ -156,7 +156,7 @@ def untranslated(html: str) -> list[str]:
 @cache
 def shown_on(html: str) -> tuple[str, ...]:
     """The text of a page, and what is said by its attributes."""
-    page = Page()
+    page = ShownTexts()
     page.feed(html)
     page.close()
     return page.text, *page.attributes

@@ -7,6 +7,9 @@ from typing import Any
 import numpy as np
 from scipy.stats import betabinom
 
+from server.study.editing.entry_shapes import mechanisms
+from server.study.kinds import KINDS, Kind
+
 NEVER_TO_SAY = 0.1
 """The declared share of "prefer not to say", wherever it is an answer."""
 
@@ -49,8 +52,37 @@ MEAN = 4.0
 """The declared mean of every number."""
 
 
-def document() -> dict[str, Any]:
-    """The definition."""
+def document(*, others: bool = True) -> dict[str, Any]:
+    """The definition; with the `others` it has a question of each kind that has none here."""
+    return {
+        "format": 1,
+        "language": "en",
+        "title": "Every kind",
+        "introduction": "",
+        "questions": [*_written_questions(), *(example_of(kind) for kind in other_kinds() if others)],
+    }
+
+
+def other_kinds() -> list[Kind]:
+    """The kinds of which no question is written here: asked by their own examples."""
+    written = {entry["kind"] for entry in _written_questions()}
+    return [kind for kind in KINDS.values() if kind.name not in written]
+
+
+def example_of(kind: Kind) -> dict[str, Any]:
+    """A question of a kind, called as the kind is, under the design that is usual there."""
+    if kind.asks_number or kind.several:
+        raise ValueError(f"say in this file what is true of {kind.name}")
+    return _entry(kind.name, kind.name, mechanisms({"kind": kind.name})[0], **kind.example)
+
+
+def declared_of(kind: Kind) -> dict[str, float]:
+    """Shares of the answers of such a question: the second is twice the first, and so on."""
+    names = [*kind.fixed, *(option["name"] for option in kind.example.get("options", ()))]
+    return {name: place / sum(range(len(names) + 1)) for place, name in enumerate(names, 1)}
+
+
+def _written_questions() -> list[dict[str, Any]]:
     numbers = {**NUMBERS, "unit": "cups"}
     questions: list[dict[str, Any]] = [
         {"name": name, "kind": "yes_no", "text": f"Yes by {name}?", "design": design}
@@ -85,17 +117,11 @@ def document() -> dict[str, Any]:
             otherwise="no",
         ),
     ]
-    return {
-        "format": 1,
-        "language": "en",
-        "title": "Every kind",
-        "introduction": "",
-        "questions": questions,
-    }
+    return questions
 
 
 def _entry(name: str, kind: str, mechanism: str, epsilon: float = 1.5, **more: Any) -> dict[str, Any]:
-    strength = {"gamma": 0.25} if (kind, mechanism) == ("yes_no", "coin_flip") else {"epsilon": epsilon}
+    strength = {"gamma": 0.25} if mechanism in KINDS[kind].by_gamma else {"epsilon": epsilon}
     text, design = f"Question {name}?", {"mechanism": mechanism, **strength}
     return {"name": name, "kind": kind, "text": text, "design": design, **more}
 
@@ -111,6 +137,7 @@ def assumed_shares() -> dict[str, float]:
         "drugs": DRUGS,
         "mood": LEVELS,
         "trust": TRUST,
+        **{kind.name: declared_of(kind) for kind in other_kinds()},
     }.items():
         shares |= {f"{question}.{answer}": share for answer, share in declared.items()}
     return shares | {f"{name}.prefer_not_to_say": NEVER_TO_SAY for name in ("paid", "drugs", "mugs", "bins")}
@@ -154,13 +181,16 @@ def true_shares() -> dict[str, dict[str, float]]:
         "bins": dict(zip(["-10 to -0.5", "0 to 4.5", "5 to 7", "7.5 to 19.5", "20 to 30"], bins, strict=True))
         | refusing,
         "after": {"no": 1 - 0.3 * asked, "yes": 0.3 * asked},
+        **{kind.name: declared_of(kind) for kind in other_kinds()},
     }
 
 
 def true_means() -> dict[str, float]:
     """By question, the mean of all who gave a number; levels count 1, 2, 3, ..."""
     levels = list(TRUST.values())[:3]
-    return {
+    others = {kind.name: list(declared_of(kind).values()) for kind in other_kinds() if kind.levels}
+    means = {name: float(np.arange(1, len(shares) + 1) @ shares) for name, shares in others.items()}
+    return means | {
         "mood": float(np.arange(1, 6) @ list(LEVELS.values())),
         "trust": float(np.arange(1, 4) @ levels / sum(levels)),
         "cups": MEAN,

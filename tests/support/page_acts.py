@@ -6,23 +6,23 @@ from playwright.sync_api import Page, expect
 
 from tests.browser.site_users import Respondent, words
 from tests.support import foreign_data
-from tests.support.page_scenes import Scene
+from tests.support.page_scenes import SurveysInStates
 
 PIN = "824193"
 
 
-def _begin(page: Page, scene: Scene) -> Respondent:
+def _begin(page: Page, scene: SurveysInStates) -> Respondent:
     visit = Respondent(page, scene.names["busy"], scene.language)
     visit.start(5)
     return visit
 
 
-def answer_one(page: Page, scene: Scene) -> None:
+def answer_one(page: Page, scene: SurveysInStates) -> None:
     """The first question, answered."""
     _begin(page, scene).radio("Yes").check()
 
 
-def answer_all(page: Page, scene: Scene) -> None:
+def answer_all(page: Page, scene: SurveysInStates) -> None:
     """Up to the screen that sends: of each question the first answer, or a number."""
     _answer(page, Respondent(page, scene.names["busy"], scene.language))
 
@@ -42,13 +42,13 @@ def _answer(page: Page, visit: Respondent) -> None:
         page.wait_for_function("before => !before.isConnected", arg=before)
 
 
-def see_what_is_sent(page: Page, scene: Scene) -> None:
+def see_what_is_sent(page: Page, scene: SurveysInStates) -> None:
     """The screen that sends, with exactly what will be sent."""
     answer_all(page, scene)
     Respondent(page, "", scene.language).sent_body()
 
 
-def buy_ticket(page: Page, scene: Scene) -> None:
+def buy_ticket(page: Page, scene: SurveysInStates) -> None:
     """A code has bought a ticket; each visitor takes one that is left."""
     for code in scene.names["codes"].split():
         page.goto("about:blank")  # a code that follows another makes the page load itself again
@@ -61,7 +61,7 @@ def buy_ticket(page: Page, scene: Scene) -> None:
             return
 
 
-def begin_tablet(page: Page, scene: Scene) -> None:
+def begin_tablet(page: Page, scene: SurveysInStates) -> None:
     """The interviewer's own screen."""
     visit = Respondent(page, scene.names["few"], scene.language)
     page.get_by_label(visit.say("PIN"), exact=True).fill(PIN)
@@ -70,7 +70,7 @@ def begin_tablet(page: Page, scene: Scene) -> None:
     expect(page.get_by_text(kept)).to_be_visible()
 
 
-def hand_tablet_over(page: Page, scene: Scene) -> None:
+def hand_tablet_over(page: Page, scene: SurveysInStates) -> None:
     """The screen before somebody answers."""
     begin_tablet(page, scene)
     visit = Respondent(page, scene.names["few"], scene.language)
@@ -78,7 +78,7 @@ def hand_tablet_over(page: Page, scene: Scene) -> None:
     expect(visit.heading("Hand the tablet over")).to_be_visible()
 
 
-def answer_on_tablet(page: Page, scene: Scene) -> None:
+def answer_on_tablet(page: Page, scene: SurveysInStates) -> None:
     """Somebody has answered, and sees their receipt."""
     hand_tablet_over(page, scene)
     visit = Respondent(page, scene.names["few"], scene.language)
@@ -89,19 +89,19 @@ def answer_on_tablet(page: Page, scene: Scene) -> None:
     visit.button("Show my receipt").click()
 
 
-def publish_first(page: Page, scene: Scene) -> None:
+def publish_first(page: Page, scene: SurveysInStates) -> None:
     """What is asked before a survey goes out that falls short of its plan."""
     page.locator("main form[action$='/publish'] button.primary").first.click()
     page.wait_for_load_state("networkidle")
 
 
-def rehearse(page: Page, scene: Scene) -> None:
+def rehearse(page: Page, scene: SurveysInStates) -> None:
     """The report of made-up people."""
     page.locator("form.assumptions button.primary").click()
     expect(page.locator("#found")).to_be_visible()
 
 
-def keep_in_library(page: Page, scene: Scene) -> None:
+def keep_in_library(page: Page, scene: SurveysInStates) -> None:
     """The first question is kept, and the library is open."""
     page.locator(".entry > summary").first.click()
     page.locator("button[value='keep_question-0']").click()
@@ -109,12 +109,12 @@ def keep_in_library(page: Page, scene: Scene) -> None:
     page.locator("#library > summary").click()
 
 
-def open_third(page: Page, scene: Scene) -> None:
+def open_third(page: Page, scene: SurveysInStates) -> None:
     """One question of the editor's list, open."""
     page.locator(".entry").nth(2).locator("summary").first.click()
 
 
-def show_foreign_report(page: Page, scene: Scene) -> None:
+def show_foreign_report(page: Page, scene: SurveysInStates) -> None:
     """A report on data from elsewhere, below the form that asked for it."""
     for name, body in foreign_data.FILES.items():
         page.locator(f"#{name}").set_input_files({"name": name, "mimeType": "text/plain", "buffer": body})
@@ -122,7 +122,7 @@ def show_foreign_report(page: Page, scene: Scene) -> None:
     expect(page.locator("#found")).to_be_focused()
 
 
-def choose_items(page: Page, scene: Scene) -> None:
+def choose_items(page: Page, scene: SurveysInStates) -> None:
     """A release, looked at before it is paid for."""
     _unfold_questions(page)
     said = words(scene.language)("Most common answer, without any number")
@@ -131,7 +131,7 @@ def choose_items(page: Page, scene: Scene) -> None:
     _look_at_price(page)
 
 
-def choose_every_item(page: Page, scene: Scene) -> None:
+def choose_every_item(page: Page, scene: SurveysInStates) -> None:
     """All that is offered, looked at before it is paid for."""
     _unfold_questions(page)
     for box in page.locator(
@@ -141,7 +141,7 @@ def choose_every_item(page: Page, scene: Scene) -> None:
     _look_at_price(page)
 
 
-def spend_too_much(page: Page, scene: Scene) -> None:
+def spend_too_much(page: Page, scene: SurveysInStates) -> None:
     """A release that is refused: of one thing, for more than anything may cost."""
     page.locator("#builder input[name=item]").first.check()
     page.locator("#epsilon").fill("1000")
@@ -158,7 +158,7 @@ def _look_at_price(page: Page) -> None:
     page.wait_for_load_state("networkidle")
 
 
-def take_completion_code(page: Page, scene: Scene) -> None:
+def take_completion_code(page: Page, scene: SurveysInStates) -> None:
     """Somebody has answered, and has the code that shows it."""
     visit = Respondent(page, scene.names["paid"], scene.language)
     _answer(page, visit)

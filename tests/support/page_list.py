@@ -25,7 +25,7 @@ from tests.support.page_acts import (
     spend_too_much,
     take_completion_code,
 )
-from tests.support.page_scenes import Scene
+from tests.support.page_scenes import SurveysInStates
 
 VISITOR, OWNER, NEWCOMER, WITH_PASSWORD = "visitor", "owner", "newcomer", "somebody with a password"
 
@@ -53,7 +53,7 @@ class PageState:
     name: str
     path: str
     who: str = OWNER
-    act: Callable[[Page, Scene], None] | None = None
+    act: Callable[[Page, SurveysInStates], None] | None = None
     status: int = 200
     often: bool = False
 

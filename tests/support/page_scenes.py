@@ -28,7 +28,7 @@ CODES = 20
 
 
 @dataclass(frozen=True)
-class Scene:
+class SurveysInStates:
     """Surveys in every state, by what they are called here: their slugs; and what else addresses hold."""
 
     database_url: str
@@ -40,7 +40,7 @@ class Scene:
         return path.format(**self.names)
 
 
-def build_scene(database_url: str, language: str = "en", *, long: bool = False) -> Scene:
+def build_scene(database_url: str, language: str = "en", *, long: bool = False) -> SurveysInStates:
     """Put a survey in each state into a database; `long`: the owner's words are as long as words get."""
     maker = _Maker(database_url, language, long)
     draft = factories.draft(database_url, maker.document())
@@ -70,7 +70,7 @@ def build_scene(database_url: str, language: str = "en", *, long: bool = False) 
     names["report"] = maker.release(names["busy"])
     names["joining"] = maker.invite_colleague(names["busy"])
     names["guide"] = {"en": "guide", "es": "guia"}[language]
-    return Scene(database_url, language, names)
+    return SurveysInStates(database_url, language, names)
 
 
 def make_link_of_password(database_url: str, login: str) -> str:

@@ -20,7 +20,7 @@ _BOX = re.compile(rb"(\d+) (\d+) m (\d+) \d+ l")
 
 
 @dataclass(frozen=True)
-class Page:
+class PdfPage:
     """The text, a line end after each piece; and a set of (column, row) of dark modules for each QR code."""
 
     text: str
@@ -49,11 +49,11 @@ def list_pieces(pdf: bytes) -> list[list[Piece]]:
     ]
 
 
-def pages(pdf: bytes) -> list[Page]:
+def pages(pdf: bytes) -> list[PdfPage]:
     """Every page, in order."""
     objects = {int(number): body for number, body in _OBJECT.findall(pdf)}
     return [
-        Page(_read_text(content, letters), [_dark(figure) for figure in _FIGURE.findall(content)])
+        PdfPage(_read_text(content, letters), [_dark(figure) for figure in _FIGURE.findall(content)])
         for content, letters in _list_contents(objects, pdf)
     ]
 

@@ -4,6 +4,9 @@ from typing import Any
 
 from hypothesis import strategies as st
 
+from server.study.editing.entry_shapes import mechanisms
+from server.study.kinds import KINDS
+
 _ODD = "ñÁ“”—<script>&\"' {%}%(x)s\t​ر日🙂=+@"
 _LINE = st.text(st.one_of(st.characters(categories=("L", "N", "P", "S")), st.sampled_from(_ODD)), max_size=30)
 
@@ -75,9 +78,7 @@ def _grid(draw: st.DrawFn) -> dict[str, Any]:
 @st.composite
 def questions(draw: st.DrawFn, name: str, budget: bool) -> dict[str, Any]:
     """A question of any kind, without a condition."""
-    kind = draw(
-        st.sampled_from(["yes_no", "select_one", "select_multiple", "scale", "number", "binned_number"])
-    )
+    kind = draw(st.sampled_from(list(KINDS)))
     unsaid = {"prefer_not_to_say": True} if draw(st.booleans()) else {}
     entry: dict[str, Any] = {"name": name, "kind": kind, "text": draw(prose()), **unsaid}
     match kind:
@@ -103,12 +104,15 @@ def questions(draw: st.DrawFn, name: str, budget: bool) -> dict[str, Any]:
             cuts = draw(st.lists(st.sampled_from(places), min_size=1, max_size=4, unique=True).map(sorted))
             entry |= {**grid, "cuts": [cut // 10 if cut % 10 == 0 else cut / 10 for cut in cuts]}
             entry["design"] = draw(_strength(draw(WHOLE), budget))
+        case _:  # as the kind itself says
+            entry |= KINDS[kind].example
+            entry["design"] = draw(_strength(draw(st.sampled_from(mechanisms(entry))), budget))
     return entry
 
 
 def answer_names(entry: dict[str, Any]) -> list[str]:
     """What a question's answers are called in conditions."""
-    names = ["no", "yes"] if entry["kind"] == "yes_no" else [option["name"] for option in entry["options"]]
+    names = [*KINDS[entry["kind"]].fixed, *(option["name"] for option in entry.get("options", ()))]
     return [*names, "prefer_not_to_say"] if entry.get("prefer_not_to_say") else names
 
 

@@ -24,6 +24,8 @@ from server.study.smallest_group import least_kept
 
 _RANDOM = SystemRandom()
 
+_NewCell = tuple[int, Mapping[str, Any] | None, Sequence[Mapping[str, Any]]]
+
 
 @dataclass(frozen=True)
 class NewBooks:
@@ -41,7 +43,7 @@ class NewBooks:
 
     found: Recount
     before: tuple[Any, ...]
-    cells: tuple[tuple[int, Mapping[str, Any] | None, Sequence[Mapping[str, Any]]], ...]
+    cells: tuple[_NewCell, ...]
 
 
 def rebuild(session: Session, survey: Survey, day: date) -> Recount:
@@ -49,9 +51,10 @@ def rebuild(session: Session, survey: Survey, day: date) -> Recount:
 
     The caller holds the survey's row, and marks a closed survey as untidied if something differed.
     """
-    new = make_anew(session.connection(), survey, day)
-    put_in_place(session.connection(), survey, new)
-    return new.found
+    connection = session.connection()
+    found = recount(connection, survey.id)
+    _write(connection, survey, found, _count_cells(connection, survey, found, day))
+    return found
 
 
 def make_anew(connection: sa.Connection, survey: Survey, day: date) -> NewBooks:
@@ -63,10 +66,8 @@ def make_anew(connection: sa.Connection, survey: Survey, day: date) -> NewBooks:
     caller sees one moment of the database.
     """
     found = recount(connection, survey.id)
-    lengths = {version.id: len(version.reports) for version in survey.versions}
-    keys = [difference.key for difference in found.differences]
-    cells = [_count_anew(connection, survey, key, lengths[key.version_id], day) for key in keys]
-    return NewBooks(found, _look_at(connection, survey, keys), tuple(cells))
+    before = _look_at(connection, survey, [difference.key for difference in found.differences])
+    return NewBooks(found, before, _count_cells(connection, survey, found, day))
 
 
 def put_in_place(connection: sa.Connection, survey: Survey, new: NewBooks) -> bool:
@@ -76,18 +77,23 @@ def put_in_place(connection: sa.Connection, survey: Survey, new: NewBooks) -> bo
     """
     if _look_at(connection, survey, [each.key for each in new.found.differences]) != new.before:
         return False
+    _write(connection, survey, new.found, new.cells)
+    return True
+
+
+def _write(connection: sa.Connection, survey: Survey, found: Recount, made: Sequence[_NewCell]) -> None:
+    """Put new cells in the place of those that differ, and count as many as there are rows."""
     cells = cells_of(survey.id)
-    for number, cell, rows in new.cells:
+    for number, cell, rows in made:
         connection.execute(sa.delete(cells).where(cells.c.id == number))  # and its batches
         if cell is not None:
             connection.execute(sa.insert(cells).values(cell))
         for row in rows:
             connection.execute(sa.insert(batches_of(survey.id)), row)
-    if new.found.rows != new.found.counted:
+    if found.rows != found.counted:
         # As many too few or too many as before; of other cells some may have come since.
         stored = count_stored(connection, survey.id)
-        set_stored(connection, survey.id, stored + new.found.rows - new.found.counted)
-    return True
+        set_stored(connection, survey.id, stored + found.rows - found.counted)
 
 
 def _look_at(connection: sa.Connection, survey: Survey, keys: Sequence[CellKey]) -> tuple[Any, ...]:
@@ -105,9 +111,16 @@ def _look_at(connection: sa.Connection, survey: Survey, keys: Sequence[CellKey])
     return tuple(looks)
 
 
-def _count_anew(
-    connection: sa.Connection, survey: Survey, key: CellKey, length: int, day: date
-) -> tuple[int, Mapping[str, Any] | None, Sequence[Mapping[str, Any]]]:
+def _count_cells(
+    connection: sa.Connection, survey: Survey, found: Recount, day: date
+) -> tuple[_NewCell, ...]:
+    """Each cell that differs, as its rows say."""
+    lengths = {version.id: len(version.reports) for version in survey.versions}
+    keys = [difference.key for difference in found.differences]
+    return tuple(_count_anew(connection, survey, key, lengths[key.version_id], day) for key in keys)
+
+
+def _count_anew(connection: sa.Connection, survey: Survey, key: CellKey, length: int, day: date) -> _NewCell:
     number, rows = cell_id(key), responses_of(survey.id)
     total = (
         connection.scalar(sa.select(sa.func.count()).select_from(rows).where(of_cell(survey.id, key))) or 0

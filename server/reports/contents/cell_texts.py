@@ -60,7 +60,7 @@ def format_spent(words: ReportWords, value: Decimal) -> Number:
 
 def format_left(words: ReportWords, value: Decimal) -> Number:
     """What is left of a budget, rounded down where it is read."""
-    return Number(float(value), formatting.left(value, words.locale), _AS_BOOKED)
+    return Number(float(value), formatting.remainder(value, words.locale), _AS_BOOKED)
 
 
 def format_delta(words: ReportWords, value: Decimal) -> Number:

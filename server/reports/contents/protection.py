@@ -82,7 +82,7 @@ def describe_noise(words: ReportWords, published: Published) -> Iterator[Block]:
     """What was done to the numbers before they were published."""
     _ = words.gettext
     book = published.ledger
-    kinds = {entry.item.kind for entry in book.released} - {ItemKind.DECLARED}
+    kinds = _list_released(published)
     if book.budget is None or not kinds:
         return
     if kinds - {ItemKind.SHUFFLED}:
@@ -107,8 +107,13 @@ def describe_noise(words: ReportWords, published: Published) -> Iterator[Block]:
 def describe_loss(words: ReportWords, published: Published) -> Iterator[Block]:
     """What all numbers together may tell of somebody."""
     book = published.ledger
-    if book.budget is not None and not book.restored and any(describe_noise(words, published)):
+    if book.budget is not None and not book.restored and _list_released(published):
         yield make_paragraph(meaning(words, book))
+
+
+def _list_released(published: Published) -> set[ItemKind]:
+    """The kinds of what was released here, without what an owner says was spent elsewhere."""
+    return {entry.item.kind for entry in published.ledger.released} - {ItemKind.DECLARED}
 
 
 def describe_certainty(words: ReportWords, published: Published) -> Iterator[Block]:

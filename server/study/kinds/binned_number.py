@@ -2,7 +2,7 @@
 
 import bisect
 
-from server.inputs.problems import N_
+from server.inputs.problems import E_
 from server.study.kinds.entering import count_steps, grid_of, list_numbers
 from server.study.kinds.examples import NUMBERS
 from server.study.kinds.grids import Number
@@ -36,8 +36,8 @@ def _give_truths(question: QuestionLike, answer: Answer) -> tuple[Truth, ...]:
 
 BINNED_NUMBER = Kind(
     name="binned_number",
-    title=N_("Number in ranges"),
-    use=N_(
+    title=E_("Number in ranges"),
+    use=E_(
         "A number is typed, and only the range that it falls into is randomised. "
         "The results estimate the share of each range."
     ),

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple, Protocol, get_args
 
-from server.inputs.problems import N_
+from server.inputs.problems import E_
 from server.privacy.designs import Design
 from server.study.kinds.designing import Choice, make_designs
 from server.study.kinds.encodings import Encoding
@@ -209,7 +209,7 @@ class Kind:
     name: str
     title: str
     use: str
-    options_title: str = N_("Answers")
+    options_title: str = E_("Answers")
     fixed: Mapping[str, str] = field(default_factory=dict)
     levels: bool = False
     asks_number: bool = False

@@ -1,6 +1,6 @@
 """A question that is answered by a number, of which the mean is estimated."""
 
-from server.inputs.problems import N_
+from server.inputs.problems import E_
 from server.study.kinds.encodings import Encoding
 from server.study.kinds.entering import count_steps, grid_of, list_numbers
 from server.study.kinds.examples import NUMBERS
@@ -45,8 +45,8 @@ def _list_estimands(question: QuestionLike) -> tuple[ShownResult, ...]:
 
 NUMBER = Kind(
     name="number",
-    title=N_("Number"),
-    use=N_("The results estimate the mean. Everybody’s number must lie between the lowest and the highest."),
+    title=E_("Number"),
+    use=E_("The results estimate the mean. Everybody’s number must lie between the lowest and the highest."),
     asks_number=True,
     encoding=Encoding.LINE,
     example=NUMBERS,

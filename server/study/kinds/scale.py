@@ -1,6 +1,6 @@
 """A question whose answers stand in an order, from least to most."""
 
-from server.inputs.problems import N_
+from server.inputs.problems import E_
 from server.study.kinds.examples import OPTIONS
 from server.study.kinds.grids import Number
 from server.study.kinds.kind import Kind, QuestionLike, ShownResult, answered_of
@@ -16,9 +16,9 @@ def _list_estimands(question: QuestionLike) -> tuple[ShownResult, ...]:
 
 SCALE = Kind(
     name="scale",
-    title=N_("Scale"),
-    use=N_("Answers in order, from least to most. The results estimate the mean and the share of each."),
-    options_title=N_("Answers, from least to most"),
+    title=E_("Scale"),
+    use=E_("Answers in order, from least to most. The results estimate the mean and the share of each."),
+    options_title=E_("Answers, from least to most"),
     levels=True,
     example={"options": OPTIONS},
     page_parts=frozenset({"options.js", "labels.js", "label-scale"}),

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from itertools import combinations
 
-from server.inputs.problems import N_
+from server.inputs.problems import E_
 from server.privacy.designs import Design, for_epsilon
 from server.study.kinds.designing import Choice, loss_of
 from server.study.kinds.encodings import Encoding
@@ -41,12 +41,12 @@ def _list_estimands(_question: QuestionLike) -> tuple[ShownResult, ...]:
 
 SELECT_MULTIPLE = Kind(
     name="select_multiple",
-    title=N_("Tick all that apply"),
-    use=N_(
+    title=E_("Tick all that apply"),
+    use=E_(
         "Every box passes through a coin of its own. The more boxes, the less each of them tells: "
         "keep to what you need."
     ),
-    options_title=N_("Boxes"),
+    options_title=E_("Boxes"),
     encoding=Encoding.BOXES,
     example={"options": OPTIONS},
     page_parts=frozenset({"options.js", "labels.js", "ticks.js", "label-boxes"}),

@@ -1,6 +1,6 @@
 """A question that is answered Yes or No, where Yes is the sensitive answer."""
 
-from server.inputs.problems import N_
+from server.inputs.problems import E_, N_
 from server.study.kinds.kind import USUAL_SHARE, Kind, QuestionLike, ShownResult, estimate_shares
 
 
@@ -16,8 +16,8 @@ _FIXED = {"no": N_("No"), "yes": N_("Yes")}
 
 YES_NO = Kind(
     name="yes_no",
-    title=N_("Yes or no"),
-    use=N_(
+    title=E_("Yes or no"),
+    use=E_(
         "Ask so that Yes is the sensitive answer, as in “Have you ever copied in an exam?”: "
         "the results estimate the share of Yes."
     ),

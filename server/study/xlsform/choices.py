@@ -10,6 +10,8 @@ from server.output.languages import RESPONDENT_LANGUAGES
 from server.study.answer_texts import word_answer
 from server.study.definitions import PREFER_NOT_TO_SAY
 from server.study.definitions.look_alikes import strip_unseen
+from server.study.editing.entry_shapes import mechanisms
+from server.study.kinds import KINDS
 from server.study.xlsform.fitting_names import fit_name
 from server.study.xlsform.notes import Notes
 from server.study.xlsform.sheet_heads import SheetRow, reason
@@ -55,26 +57,29 @@ class Choices:
 
     `names` leads from the file's names to ours. `other` is the answer that stands for "does
     not apply", if there is one.
+    `worded` is the kind of question whose answers these are, in our words; "" where there is none.
     """
 
     options: tuple[dict[str, str], ...]
     names: dict[str, str]
     prefer_not_to_say: bool
-    yes_no: bool
+    worded: str
     other: str | None
     too_long: str = ""
 
     def kind_of_one(self) -> dict[str, Any]:
         """The kind, the options and the design of a question with one answer."""
         more: dict[str, Any] = {"prefer_not_to_say": True} if self.prefer_not_to_say else {}
-        if self.yes_no:
-            mechanism = "k_ary" if self.prefer_not_to_say else "coin_flip"
-            return {"kind": "yes_no", **more, "design": {"mechanism": mechanism}}
+        if self.worded:
+            asked = {"kind": self.worded, **more}
+            return {**asked, "design": {"mechanism": mechanisms(asked)[0]}}
         listed = {"kind": "select_one", "options": list(self.options)}
         return {**listed, **more, "design": {"mechanism": "best_choice"}}
 
     def levels(self) -> dict[str, Any]:
         """The kind, the options and the design of an ordered scale."""
+        if self.worded and KINDS[self.worded].levels:
+            return self.kind_of_one()
         more: dict[str, Any] = {"prefer_not_to_say": True} if self.prefer_not_to_say else {}
         listed = {"kind": "scale", "options": list(self.options)}
         return {**listed, **more, "design": {"mechanism": "k_ary"}}
@@ -133,7 +138,7 @@ def choices_of(lines: Sequence[SheetRow], notes: Notes) -> Choices:
     yes_no = _as_yes_no(options, names)
     if not yes_no:
         _note_changed(lines, names, notes)
-    return Choices(tuple(options), names, prefer_not_to_say, yes_no, other, too_long)
+    return Choices(tuple(options), names, prefer_not_to_say, "yes_no" if yes_no else "", other, too_long)
 
 
 def find_other(options: Mapping[str, str]) -> str | None:

@@ -10,6 +10,7 @@ from typing import Any
 from server.inputs.schema import schema_limit
 from server.study.definitions import PREFER_NOT_TO_SAY
 from server.study.definitions.look_alikes import strip_unseen
+from server.study.kinds import KINDS
 from server.study.xlsform.choices import Choices, find_other
 from server.study.xlsform.fitting_names import fits_as_name
 from server.study.xlsform.sheet_heads import SheetRow
@@ -18,7 +19,7 @@ MARK = "moneda"
 """The heading of the column, and the name of the sheet that people read."""
 INTRODUCTION, CONSENT, AGREED, LEAST_AGE = "introduction", "consent", "agreed", "least_age"
 SECTION, BODY, NUMBER = "section", "body", "number"
-LISTED = ("yes_no", "select_one", "scale", "select_multiple")
+LISTED = tuple(kind.name for kind in KINDS.values() if not kind.asks_number)
 """Kinds of questions whose rows name a list."""
 
 
@@ -62,8 +63,8 @@ def read_unit(line: SheetRow) -> str:
     return found if found and len(found) <= longest and "\n" not in found else ""
 
 
-def read_listed(lines: Sequence[SheetRow], yes_no: bool) -> Choices | None:
-    """A list exactly as it stands; None where it is none that we would have written."""
+def read_listed(lines: Sequence[SheetRow], kind: str) -> Choices | None:
+    """A list of a kind's answers exactly as it stands; None where it is none that we would have written."""
     labels = {line.text("name"): line.label.text for line in lines if line.label is not None}
     options = {name: text for name, text in labels.items() if name != PREFER_NOT_TO_SAY}
     longest = schema_limit("$defs", "option", "properties", "text", "maxLength")
@@ -72,12 +73,13 @@ def read_listed(lines: Sequence[SheetRow], yes_no: bool) -> Choices | None:
         return None
     if any(len(text) > longest or "\n" in text for text in options.values()):
         return None
-    if yes_no and options.keys() != {"yes", "no"}:
+    fixed = KINDS[kind].fixed
+    if fixed and options.keys() != fixed.keys():
         return None
     return Choices(
         tuple({"name": name, "text": text} for name, text in options.items()),
         {name: name for name in labels},
         PREFER_NOT_TO_SAY in labels,
-        yes_no,
+        kind if fixed else "",
         find_other(options),
     )

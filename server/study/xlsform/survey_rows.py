@@ -152,7 +152,7 @@ class Reader:
 
     def _read_list(self, line: SheetRow, listed: Sequence[SheetRow]) -> Choices:
         mark = line.text(MARK)
-        found = read_listed(listed, mark == "yes_no") if mark in LISTED else None
+        found = read_listed(listed, mark) if mark in LISTED else None
         return choices_of(listed, self.notes) if found is None else found
 
     def _question(
