@@ -2,7 +2,9 @@
 
 import os
 import shutil
+import sqlite3
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -72,7 +74,26 @@ def _cut_file(path: Path) -> None:
     os.truncate(path, path.stat().st_size // 2)
 
 
-WAYS = [_remove_folder, _remove_file, _replace_file, _remove_log, _replace_log, _remove_index, _cut_file]
+def _cut_log(path: Path) -> None:
+    log = path.with_name(path.name + "-wal")
+    os.truncate(log, log.stat().st_size // 2)
+
+
+def _empty_log(path: Path) -> None:
+    os.truncate(path.with_name(path.name + "-wal"), 0)
+
+
+WAYS = [
+    _remove_folder,
+    _remove_file,
+    _replace_file,
+    _remove_log,
+    _replace_log,
+    _remove_index,
+    _cut_file,
+    _cut_log,
+    _empty_log,
+]
 
 
 @pytest.mark.parametrize("move", WAYS)
@@ -159,6 +180,40 @@ def test_tidying_and_other_processes_leave_the_files_in_place(engine: sa.Engine,
     with open_session(engine, writes=True) as session:
         session.add(Researcher(name="new"))
         session.commit()
+
+
+def test_a_log_that_was_cut_stays_so_whatever_is_added_to_it(engine: sa.Engine, path: Path) -> None:
+    for _ in range(2):
+        with open_session(engine, writes=True) as session:
+            session.add(Researcher(name="new"))
+            session.commit()
+    _cut_log(path)
+    for _ in range(3):
+        with closing(sqlite3.connect(path)) as other:  # which notices nothing, and makes it long again
+            other.execute("CREATE TABLE IF NOT EXISTS large AS SELECT zeroblob(1 << 20) AS content")
+            other.execute("UPDATE large SET content = randomblob(1 << 20)")
+            other.commit()
+        with pytest.raises(MovedError, match="log was cut"):
+            check_in_place(engine)
+
+
+@pytest.mark.parametrize("mode", ["TRUNCATE", "RESTART"])
+def test_a_log_that_another_program_has_written_back_is_no_damage(
+    engine: sa.Engine, path: Path, mode: str
+) -> None:
+    """As programs do that copy SQLite's log while it grows, or an operator's shell."""
+    for _ in range(3):
+        with open_session(engine, writes=True) as session:
+            session.add_all([Researcher(name="new") for _ in range(100)])
+            session.commit()
+        with closing(sqlite3.connect(path)) as other:
+            assert other.execute(f"PRAGMA wal_checkpoint({mode})").fetchone()[0] == 0
+            check_in_place(engine)
+            other.execute("UPDATE researchers SET name = 'other' WHERE id = 1")
+            other.commit()
+            check_in_place(engine)
+    with closing(sqlite3.connect(path)) as other:
+        assert other.execute("SELECT count(*) FROM researchers").fetchone() == (300,)
 
 
 def test_postgresql_has_no_file_to_look_at(postgresql: NewDatabase) -> None:
