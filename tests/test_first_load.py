@@ -45,7 +45,7 @@ def weigh(client: FlaskClient, path: str, language: str) -> int:
 def researcher(sqlite: NewDatabase) -> Iterator[tuple[FlaskClient, str]]:
     """Somebody with twenty questions of every kind, answered in twelve strata within three weeks; the survey's slug."""
     database_url = sqlite(True)
-    slug = factories.publish(database_url, document(others=False), minimum=10).slug
+    slug = factories.publish(database_url, document(), minimum=10).slug
     factories.plant(database_url, slug, TREE)
     generator = np.random.default_rng(20261129)
     with factories.writing(database_url) as session:

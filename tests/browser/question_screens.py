@@ -107,7 +107,9 @@ def everything(**changes: Any) -> Document:
 
 def option(visit: Respondent, question: Document, name: str) -> str:
     """What the page calls an answer."""
-    fixed = KINDS[question["kind"]].fixed
+    fixed = (
+        KINDS[question["kind"]].fixed if question["kind"] in KINDS else {}
+    )  # a check is no kind of question
     ours = {**fixed, "prefer_not_to_say": "Prefer not to say", "": "None of these"}
     texts = {entry["name"]: entry["text"] for entry in question.get("options", ())}
     return texts.get(name) or visit.answer_text(ours[name])
