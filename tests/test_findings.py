@@ -211,4 +211,3 @@ def test_a_question_without_responses_has_no_figure(
     assert signed_in.get(f"{home}/figure.svg").status_code == 409
     nothing = signed_in.get(f"{home}/results").text
     assert "Nothing is shown yet" in nothing
-    assert '<details class="numbers" id="take">' in nothing  # a row of buttons for nobody's responses

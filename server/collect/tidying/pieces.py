@@ -108,7 +108,8 @@ def _fill_batches(engine: sa.Engine, new: sa.Table, survey_id: int, patience: Pa
 
     def write() -> None:
         if rows:
-            with take_turn(engine, patience) as connection:
+            # What is read meanwhile keeps the log from being written back: it would be waited for in vain.
+            with take_turn(engine, patience, waits=False) as connection:
                 connection.execute(sa.insert(new), rows)
 
     rows: list[dict[str, Any]] = []
@@ -180,9 +181,12 @@ def _ranges(engine: sa.Engine, table: sa.Table, large: str) -> list[tuple[Any, A
 
 @contextmanager
 def take_turn(
-    engine: sa.Engine, patience: Patience, size: PieceSize | None = None
+    engine: sa.Engine, patience: Patience, size: PieceSize | None = None, *, waits: bool = True
 ) -> Iterator[sa.Connection]:
-    """A short transaction that writes; afterwards others have their turn, and `size` knows how long this one was."""
+    """A short transaction that writes; afterwards others have their turn, and `size` knows how long this one was.
+
+    Where the log has become long, it `waits` for those who read a state from before.
+    """
     patience.go_on()
     with leave_turn():
         with engine.execution_options(moneda_writes=True).connect() as connection:
@@ -193,7 +197,7 @@ def take_turn(
             left = write_log_back(connection.connection.cursor())  # type: ignore[arg-type]
         if size is not None:
             size.learn(time.monotonic() - begun)
-    if left > LOG_LEFT:
+    if waits and left > LOG_LEFT:
         _let_readers_end(engine, patience)
 
 
