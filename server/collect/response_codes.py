@@ -6,8 +6,8 @@ cannot be turned back by trying.
 
 import hashlib
 from collections.abc import Iterable
-from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any, NamedTuple
 
 import sqlalchemy as sa
 
@@ -20,8 +20,7 @@ from server.store.prepared import Prepared, give_several, is_one_of, prepare_sev
 HASH_LENGTH = hashlib.sha256().digest_size
 
 
-@dataclass(frozen=True)
-class Code:
+class Code(NamedTuple):
     """What is known of a code of a survey: the link it was issued for, and whether it was used."""
 
     stratum_id: int | None
@@ -51,7 +50,8 @@ def look_up(
     for survey_id, sent in group_by_survey((survey, code) for survey, code in codes if code is not None):
         asked = {code_hash(code): code for code in sent}
         values = {"hashes": give_several(dialect, list(asked))}
-        for hashes, spent, stratum in _codes(survey_id, dialect, locks).fetch(connection, values):
+        for together, spent, stratum in _codes(survey_id, dialect, locks).fetch(connection, values):
+            hashes = bytes.fromhex(together) if dialect == "sqlite" else together
             code = Code(stratum, bool(spent))
             for start in range(0, len(hashes), HASH_LENGTH):
                 found[survey_id, asked[hashes[start : start + HASH_LENGTH]]] = code
@@ -100,19 +100,21 @@ def _codes(survey_id: int, dialect: str, locks: bool) -> Prepared:
         sa.select(codes.c.code_hash, codes.c.spent, InvitationBatch.stratum_id)
         .join(InvitationBatch, codes.c.batch_id == InvitationBatch.id)
         .where(is_one_of(dialect, codes.c.code_hash, "hashes", HASH_LENGTH))
-        .order_by(codes.c.code_hash)
     )
-    if locks:
-        # On PostgreSQL, of two responses with one code the second waits until it is known what became of the first.
-        query = query.with_for_update(of=codes, key_share=True)
-    if dialect == "postgresql":  # whose driver takes longer over many rows than over long ones
-        rows = query.cte("found").c
-        none = sa.literal_column("''::bytea", sa.LargeBinary)
-        together = sa.func.string_agg(rows.code_hash, none, type_=sa.LargeBinary)
-        return Prepared(
-            sa.select(together, rows.spent, rows.stratum_id).group_by(rows.spent, rows.stratum_id)
-        )
-    return prepare_several(dialect, query, "hashes")
+    if locks and dialect == "postgresql":
+        # Of two responses with one code the second waits until it is known what became of the first.
+        query = query.order_by(codes.c.code_hash).with_for_update(of=codes, key_share=True)
+    # A row for all that are alike: drivers take longer over many rows than over long ones, and for each of them that of
+    # SQLite lets go of the interpreter, and waits until the thread that reads requests does.
+    rows = query.cte("found").c
+    none: sa.ColumnElement[Any] = sa.literal_column("''" if dialect == "sqlite" else "''::bytea")
+    together: sa.ColumnElement[Any] = (
+        sa.func.group_concat(sa.func.hex(rows.code_hash), none)
+        if dialect == "sqlite"
+        else sa.func.string_agg(rows.code_hash, none, type_=sa.LargeBinary)
+    )
+    alike = sa.select(together, rows.spent, rows.stratum_id).group_by(rows.spent, rows.stratum_id)
+    return prepare_several(dialect, alike, "hashes")
 
 
 @lru_cache(maxsize=1024)
