@@ -284,6 +284,29 @@ def test_groups_that_take_the_same_in_opposite_orders_do_not_wait_for_each_other
     assert len(stored(database_url)) == len(ids)
 
 
+def test_groups_with_the_same_codes_in_opposite_orders_use_each_once(database_url: str) -> None:
+    """Whoever waits for a code of the other's group, where that waits for one of his, would be ended by PostgreSQL."""
+    survey = factories.publish(database_url)
+    factories.settle(database_url, survey.slug, by_invitation=True)
+    with writing(database_url) as session:
+        (link,) = session.scalars(sa.select(Survey.link))
+    codes = factories.invite(database_url, link, 200)
+
+    def send(order: Sequence[str]) -> list[tuple[int, str]]:
+        return _outcomes(
+            database_url, [link] * len(order), [survey.response(invitation=each) for each in order]
+        )
+
+    with ThreadPoolExecutor(2) as racers:
+        for start in range(0, len(codes), 40):
+            together = codes[start : start + 40]
+            racing = [racers.submit(send, order) for order in (together, together[::-1])]
+            outcomes = Counter(outcome for race in racing for outcome in race.result())
+            assert outcomes == {(201, ""): 40, (409, "invitation"): 40}
+
+    assert len(stored(database_url)) == len(codes)
+
+
 def test_known_among_new_ones_is_stored_once_and_leaves_its_other_code_unused(
     survey: Published, database_url: str
 ) -> None:

@@ -5,8 +5,8 @@ cannot be turned back by trying.
 """
 
 import hashlib
-from collections.abc import Iterable
-from functools import lru_cache
+from collections.abc import Callable, Collection, Iterable, Mapping
+from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
 import sqlalchemy as sa
@@ -45,12 +45,52 @@ def look_up(
     Nothing of those that were never issued for that survey, or withdrawn. On PostgreSQL, locks them
     until the transaction ends; one that only reads may not.
     """
+    return _find(connection, codes, partial(_looking, locks=locks))
+
+
+def claim(
+    connection: sa.Connection, codes: Collection[tuple[int, str | None]]
+) -> dict[tuple[int, str | None], Code]:
+    """As `look_up`, of codes that come with responses; `spend_claimed` has to follow, in the same transaction.
+
+    PostgreSQL takes twice as long to lock a code and to mark it later. There those that are good are marked at once,
+    and once more where their response is not stored.
+    """
+    if connection.dialect.name == "sqlite":
+        return look_up(connection, codes)
+    claimed = _find(connection, codes, _claiming)
+    rest = [sent for sent in codes if sent[1] is not None and sent not in claimed]
+    others = look_up(connection, rest, locks=False)
+    # One that was issued in between is good, and not claimed: it is not known yet.
+    return claimed | {sent: code for sent, code in others.items() if code.spent}
+
+
+def spend_claimed(
+    connection: sa.Connection,
+    claimed: Mapping[tuple[int, str | None], Code],
+    used: Collection[tuple[int, str | None]],
+) -> None:
+    """Leave those codes marked as used that came with a response that was stored, of all that `claim` found."""
+    if connection.dialect.name == "sqlite":
+        spend(connection, ((survey, code) for survey, code in used if code is not None))
+    else:
+        good = (sent for sent, code in claimed.items() if not code.spent and sent not in used)
+        _mark(connection, good, spent=False)
+
+
+def _find(
+    connection: sa.Connection,
+    codes: Iterable[tuple[int, str | None]],
+    prepare: Callable[[int, str], Prepared],
+) -> dict[tuple[int, str | None], Code]:
+    """What a statement says of codes."""
     found: dict[tuple[int, str | None], Code] = {}
     dialect = connection.dialect.name
     for survey_id, sent in group_by_survey((survey, code) for survey, code in codes if code is not None):
         asked = {code_hash(code): code for code in sent}
-        values = {"hashes": give_several(dialect, list(asked))}
-        for together, spent, stratum in _codes(survey_id, dialect, locks).fetch(connection, values):
+        # In an order of their own, which tells nothing of whose they are.
+        values = {"hashes": give_several(dialect, sorted(asked))}
+        for together, spent, stratum in prepare(survey_id, dialect).fetch(connection, values):
             hashes = bytes.fromhex(together) if dialect == "sqlite" else together
             code = Code(stratum, bool(spent))
             for start in range(0, len(hashes), HASH_LENGTH):
@@ -79,44 +119,72 @@ def check(found: Code | None, code: str | None, invited: bool, stratum_id: int |
         raise refuse(409, "invitation", N_("must be new; this one was used already"))
 
 
-def spend(connection: sa.Connection, codes: Iterable[tuple[int, str]]) -> None:
+def spend(connection: sa.Connection, codes: Iterable[tuple[int, str | None]]) -> None:
     """Mark codes as used, each with the id of its survey."""
-    for survey_id, sent in group_by_survey(codes):
-        hashes = give_several(connection.dialect.name, sorted(map(code_hash, sent)))
-        _spending(survey_id, connection.dialect.name).run(connection, {"hashes": hashes})
+    _mark(connection, codes, spent=True)
 
 
-def write_spending(survey_id: int, dialect: str) -> sa.Update:
-    """A statement, or a part of one, that marks those codes as used whose `hashes` it is given."""
-    codes = invitations_of(survey_id)
-    wanted = is_one_of(dialect, codes.c.code_hash, "hashes", HASH_LENGTH)
-    return sa.update(codes).where(wanted).values(spent=True)
+def _mark(connection: sa.Connection, codes: Iterable[tuple[int, str | None]], *, spent: bool) -> None:
+    dialect = connection.dialect.name
+    for survey_id, sent in group_by_survey((survey, code) for survey, code in codes if code is not None):
+        hashes = give_several(dialect, sorted(map(code_hash, sent)))
+        _marking(survey_id, dialect, spent).run(connection, {"hashes": hashes})
 
 
 @lru_cache(maxsize=1024)
-def _codes(survey_id: int, dialect: str, locks: bool) -> Prepared:
+def _looking(survey_id: int, dialect: str, locks: bool) -> Prepared:
     codes = invitations_of(survey_id)
     query = (
         sa.select(codes.c.code_hash, codes.c.spent, InvitationBatch.stratum_id)
         .join(InvitationBatch, codes.c.batch_id == InvitationBatch.id)
-        .where(is_one_of(dialect, codes.c.code_hash, "hashes", HASH_LENGTH))
+        .where(_is_sent(codes, dialect))
     )
     if locks and dialect == "postgresql":
-        # Of two responses with one code the second waits until it is known what became of the first.
+        # Of two purchases with one code the second waits until it is known what became of the first.
         query = query.order_by(codes.c.code_hash).with_for_update(of=codes, key_share=True)
-    # A row for all that are alike: drivers take longer over many rows than over long ones, and for each of them that of
-    # SQLite lets go of the interpreter, and waits until the thread that reads requests does.
-    rows = query.cte("found").c
+    return _prepare_together(dialect, query.cte("found"))
+
+
+@lru_cache(maxsize=1024)
+def _claiming(survey_id: int, dialect: str) -> Prepared:
+    codes = invitations_of(survey_id)
+    # Of two responses with one code the second waits until it is known what became of the first.
+    claimed = (
+        _write_marking(survey_id, dialect, spent=True)
+        .where(~codes.c.spent)
+        .returning(codes.c.code_hash, codes.c.batch_id)
+        .cte("claimed")
+    )
+    found = sa.select(claimed.c.code_hash, sa.false().label("spent"), InvitationBatch.stratum_id)
+    found = found.join(InvitationBatch, claimed.c.batch_id == InvitationBatch.id)
+    return _prepare_together(dialect, found.cte("found"))
+
+
+def _prepare_together(dialect: str, found: sa.CTE) -> Prepared:
+    """A row for all that are alike.
+
+    Drivers take longer over many rows than over long ones, and for each of them that of SQLite lets go of the
+    interpreter, and waits until the thread that reads requests does.
+    """
     none: sa.ColumnElement[Any] = sa.literal_column("''" if dialect == "sqlite" else "''::bytea")
     together: sa.ColumnElement[Any] = (
-        sa.func.group_concat(sa.func.hex(rows.code_hash), none)
+        sa.func.group_concat(sa.func.hex(found.c.code_hash), none)
         if dialect == "sqlite"
-        else sa.func.string_agg(rows.code_hash, none, type_=sa.LargeBinary)
+        else sa.func.string_agg(found.c.code_hash, none, type_=sa.LargeBinary)
     )
-    alike = sa.select(together, rows.spent, rows.stratum_id).group_by(rows.spent, rows.stratum_id)
+    alike = sa.select(together, found.c.spent, found.c.stratum_id).group_by(found.c.spent, found.c.stratum_id)
     return prepare_several(dialect, alike, "hashes")
 
 
 @lru_cache(maxsize=1024)
-def _spending(survey_id: int, dialect: str) -> Prepared:
-    return prepare_several(dialect, write_spending(survey_id, dialect), "hashes")
+def _marking(survey_id: int, dialect: str, spent: bool) -> Prepared:
+    return prepare_several(dialect, _write_marking(survey_id, dialect, spent), "hashes")
+
+
+def _write_marking(survey_id: int, dialect: str, spent: bool) -> sa.Update:
+    codes = invitations_of(survey_id)
+    return sa.update(codes).where(_is_sent(codes, dialect)).values(spent=spent)
+
+
+def _is_sent(codes: sa.Table, dialect: str) -> sa.ColumnElement[bool]:
+    return is_one_of(dialect, codes.c.code_hash, "hashes", HASH_LENGTH)

@@ -85,7 +85,7 @@ def accept_all(
         survey_id: find_room(survey, batches.lock_accepted(connection, survey_id))
         for survey_id, survey in sorted(capped.items())
     }
-    codes = response_codes.look_up(
+    codes = response_codes.claim(
         connection, [(survey, each.submission.invitation) for survey, each in at_home]
     )
     spent = tickets.find_spent(
@@ -102,6 +102,9 @@ def accept_all(
     outcomes, taken = verdict.outcomes, verdict.taken
     rows = [(key, found[arrivals[place].slug], arrivals[place].submission) for key, place in taken.items()]
     stored = store(connection, rows, now)
+    if codes:
+        used = {(key[0], submission.invitation) for key, _link, submission in rows if key in stored}
+        response_codes.spend_claimed(connection, codes, used)
     there = find_stored(connection, taken.keys() - stored) if len(stored) < len(taken) else {}
     for key in taken.keys() - stored:
         place = taken.pop(key)

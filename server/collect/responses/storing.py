@@ -1,4 +1,4 @@
-"""Responses that are taken become rows; with them their codes are spent, and they are entered into the books."""
+"""Responses that are taken become rows; with them their tickets are spent, and they are entered into the books."""
 
 import json
 from collections.abc import Iterable, Sequence
@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, TypeVar
 import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql
 
-from server.collect import batches, response_codes, tickets
+from server.collect import batches, tickets
 from server.collect.batches import CellKey, Group
 from server.collect.responses.open_links import ResponseLink
 from server.collect.submissions import ID_LENGTH, Submission
@@ -51,7 +51,7 @@ def store(
 ) -> set[StoredKey]:
     """Write responses in the order of their ids, survey by survey, and the books; the keys of those that were written.
 
-    The others were there already, or were taken back. Their codes stay as they are.
+    The others were there already, or were taken back. Their tickets stay as they are.
     """
     store_survey = _store_on_sqlite if connection.dialect.name == "sqlite" else _store_on_postgresql
     arrived = [(key[0], (link, submission)) for key, link, submission in sorted(taken, key=_key)]
@@ -133,7 +133,6 @@ def _store_on_sqlite(
             taken = [each for each in taken if there.get((survey_id, each[1].id)) is not None]
     stored = [submission for _link, submission in taken]
     if stored:
-        _spend(connection, survey_id, stored)
         tickets.spend(connection, survey_id, [submission.ticket for submission in stored])
         batches.count(connection, {survey_id: len(stored)})
     return _Written(taken)
@@ -172,36 +171,22 @@ def _store_on_postgresql(
     connection: sa.Connection, survey_id: int, taken: Sequence[_Taken], writing: _Writing
 ) -> _Written:
     strata = [link.stratum_id for link, _submission in taken]
-    codes = [submission.invitation for _link, submission in taken if submission.invitation is not None]
     values = {
         **_give_rows(taken, writing),
         "strata": f"{{{','.join('NULL' if stratum is None else str(stratum) for stratum in strata)}}}",
         "writer": batches.find_writer("postgresql"),
     }
-    if codes:
-        # In an order of their own, which tells nothing of whose they were.
-        hashes = sorted(map(response_codes.code_hash, codes))
-        values |= {"hashes": give_several("postgresql", hashes)}
     groups = _group_by_cell(taken, writing)
     ((key, group), *others) = groups.items()
     sealing = not others and batches.is_batch(group)
     if sealing:
-        values |= batches.give_sealing(key, group)
-    if codes or sealing:
-        values |= {"number": len(taken)}
-    ((together, small),) = _storing(survey_id, bool(codes), sealing).fetch(connection, values)
+        values |= {**batches.give_sealing(key, group), "number": len(taken)}
+    ((together, small),) = _storing(survey_id, sealing).fetch(connection, values)
     ids = bytes(together or b"")
     there = {ids[start : start + ID_LENGTH] for start in range(0, len(ids), ID_LENGTH)}
     written = [each for each in taken if each[1].id in there]
-    if codes and len(written) < len(taken):
-        _spend(connection, survey_id, [submission for _link, submission in written])
     tickets.spend(connection, survey_id, [submission.ticket for _link, submission in written])
     return _Written(written, small)
-
-
-def _spend(connection: sa.Connection, survey_id: int, stored: Sequence[Submission]) -> None:
-    codes = [submission.invitation for submission in stored]
-    response_codes.spend(connection, [(survey_id, code) for code in codes if code is not None])
 
 
 @lru_cache(maxsize=1024)
@@ -230,9 +215,9 @@ def _insert_rows(
 
 
 @lru_cache(maxsize=4096)
-def _storing(survey_id: int, with_codes: bool, sealing: bool) -> Prepared:
-    # In one statement: the rows of several would say by its number in which order they were written. Codes are spent
-    # in it, and a batch is made, only where all responses were written: nothing in it says which code belongs to which.
+def _storing(survey_id: int, sealing: bool) -> Prepared:
+    # In one statement: the rows of several would say by its number in which order they were written. A batch is made
+    # in it only where all responses were written.
     rows = responses_of(survey_id)
     strata = sa.cast(sa.bindparam("strata", type_=sa.Text), postgresql.ARRAY(sa.Integer))
     given = sa.func.unnest(strata).table_valued("stratum_id", with_ordinality="number", name="given")
@@ -241,14 +226,11 @@ def _storing(survey_id: int, with_codes: bool, sealing: bool) -> Prepared:
     written = (
         insert.on_conflict_do_nothing(index_elements=[rows.c.id]).returning(rows.c.id).cte("written_rows")
     )
-    number = sa.select(sa.func.count()).select_from(written).scalar_subquery()
-    all_written = number == sa.bindparam("number", type_=sa.Integer)
     parts = [batches.write_counting(survey_id, written).cte("counted")]
-    if with_codes:
-        spending = response_codes.write_spending(survey_id, "postgresql")
-        parts.append(spending.where(all_written).cte("spent"))
     small: sa.ColumnElement[Any] = sa.null()
     if sealing:
+        number = sa.select(sa.func.count()).select_from(written).scalar_subquery()
+        all_written = number == sa.bindparam("number", type_=sa.Integer)
         sealed, small = batches.write_sealing(survey_id, all_written)
         parts.append(sealed)
     none = sa.literal_column("''::bytea", sa.LargeBinary)

@@ -13,7 +13,7 @@ from server.collect import responses
 from server.collect.responses import Acceptance, Arrival
 from server.collect.submissions import RESPONSE_LIMIT, parse_submission
 from server.inputs import N_, InputError, Problem, refuse
-from server.store.failures import MovedError, OutdatedError
+from server.store.failures import Failure, MovedError, OutdatedError, find_failure
 from server.store.in_place import check_in_place
 from server.study import surveys
 from server.web.body_limits import BodyLimit
@@ -65,9 +65,10 @@ class _ResponseWriter:
             check_in_place(self._engine)
         except Exception as error:
             cut = isinstance(error, sa.exc.DBAPIError) and error.connection_invalidated
-            if not again and (cut or isinstance(error, sa.exc.IntegrityError)):
+            beside = isinstance(error, sa.exc.IntegrityError) or find_failure(error) is Failure.CONFLICT
+            if not again and (cut or beside):
                 # Once more, on a new connection: what of it was stored, if anything, is known by its id. Or another
-                # process was quicker with the same ticket: now it is seen as spent.
+                # process was quicker with the same ticket, which is seen as spent now, or waited for the same codes.
                 return self.store(arrivals, again=True)
             log_failure(error, "storing responses", __name__)
             # One that the database cannot take must not stop the others; where the database itself
