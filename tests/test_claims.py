@@ -92,10 +92,14 @@ def test_a_registered_noise_is_asked_for(
         "share with uniform noise, bounded",
         "share with uniform noise, unbounded",
     ]
-    assert set(kinds.list_kinds()) == set(ItemKind) - {
-        ItemKind.DECLARED,  # of which nothing is drawn
-        ItemKind.SEARCH,  # which is asked one thing at a time, and has rows of its own
-    }
+
+
+def test_a_plan_may_ask_for_every_kind_that_is_registered_and_for_no_other() -> None:
+    item = schema("release")["properties"]["items"]["items"]["properties"]
+    assert set(item["kind"]["enum"]) == set(kinds.list_kinds())
+    assert {noise for kind in kinds.list_kinds() for noise in kinds.KINDS[kind].noises} == set(
+        item["noise"]["enum"]
+    )
 
 
 def test_a_mechanism_that_the_schema_allows_is_put_on_trial(monkeypatch: pytest.MonkeyPatch) -> None:

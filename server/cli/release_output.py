@@ -29,7 +29,7 @@ _HIDES = {
 
 def item_name(item: Item) -> str:
     """What was asked for, on one line."""
-    words = [item.kind.value, "" if item.how_many is None else str(item.how_many), " x ".join(item.questions)]
+    words = [item.kind, "" if item.how_many is None else str(item.how_many), " x ".join(item.questions)]
     words += [f"= {item.option}"] if item.option else []
     words += [f"above {format_decimal(item.share)}"] if item.share is not None else []
     words += ["by stratum"] if item.by_stratum else []

@@ -89,7 +89,7 @@ def codes_entered(case: Case) -> set[CodeType]:
 def kinds_registered() -> set[str]:
     """Each kind of release with each noise, under both kinds of neighbours."""
     return {
-        name_case(kind.value, noise, neighbours)
+        name_case(kind, noise, neighbours)
         for kind in kinds.list_kinds()
         for noise in KINDS[kind].noises
         for neighbours in NEIGHBOURS

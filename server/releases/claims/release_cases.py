@@ -17,6 +17,7 @@ from server.releases.claims.invented_people import (
     name_case,
     question,
 )
+from server.releases.kinds import KINDS
 
 DELTA = 1e-6
 _ROWS = "no,tea,6,north\nyes,coffee,0,south"
@@ -43,19 +44,16 @@ def cases() -> list[Case]:
 
 def _tables() -> list[Case]:
     items: list[dict[str, Any]] = [
-        {"kind": "count", "stratum": ["south"], "noise": "geometric"},
-        {"kind": "count", "stratum": ["south"], "noise": "laplace"},
         *(
-            {**item, "noise": noise}
-            for noise in ("geometric", "laplace")
-            for item in (
-                {"kind": "share", "question": "smokes", "option": "yes"},
-                {"kind": "histogram", "question": "drink"},
-                {"kind": "table", "questions": ["smokes", "drink"]},
-                {"kind": "mean", "question": "hours"},
-                {"kind": "sum", "question": "hours"},
-                {"kind": "variance", "question": "hours"},
-            )
+            {
+                "kind": kind,
+                **entry.example,
+                "noise": noise,
+                **({"delta": str(DELTA)} if noise == "gaussian" else {}),
+            }
+            for kind, entry in KINDS.items()
+            if entry.example is not None
+            for noise in entry.noises
         ),
         *(
             {**item, "where": [{"column": "smokes", "equal": "yes"}, {"column": "hours", "at_least": "11.5"}]}
@@ -70,13 +68,14 @@ def _tables() -> list[Case]:
         {"kind": "histogram", "question": "hours", "breaks": [1, 3, 11]},
         {"kind": "table", "questions": ["drink"], "by_stratum": True, "noise": "geometric"},
         {"kind": "mean", "question": "hours", "stratum": ["south"], "noise": "geometric"},
-        {"kind": "mean", "question": "hours", "noise": "gaussian", "delta": str(DELTA)},
-        {"kind": "hierarchy", "noise": "geometric"},
     ]
     made = [_of_table([item], neighbours) for item in items for neighbours in NEIGHBOURS]
     whole = [_of_table([{"kind": "count"}], "unbounded")]
     plans = [
-        _of_table([items[0], {"kind": "histogram", "question": "drink"}, items[-1]], neighbours)
+        _of_table(
+            [items[0], {"kind": "histogram", "question": "drink"}, {"kind": "hierarchy"}],
+            neighbours,
+        )
         for neighbours in NEIGHBOURS
     ]
     return [*made, *whole, *plans]

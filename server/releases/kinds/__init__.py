@@ -80,10 +80,16 @@ def _top(variable: Variable, _: Shape) -> Iterator[Item]:
         yield Item(ItemKind.TOP, (variable.name,), noise="exponential", how_many=_USUAL_TOP)
 
 
-KINDS: Mapping[ItemKind, ReleaseKind] = {
+KINDS: Mapping[str, ReleaseKind] = {
     entry.kind: entry
     for entry in (
-        ReleaseKind(ItemKind.COUNT, N_("Number of respondents"), Count.of, noises=_COUNTED),
+        ReleaseKind(
+            ItemKind.COUNT,
+            N_("Number of respondents"),
+            Count.of,
+            noises=_COUNTED,
+            example={"stratum": ["south"]},
+        ),
         ReleaseKind(
             ItemKind.SHARE,
             N_("Share of one answer"),
@@ -94,6 +100,7 @@ KINDS: Mapping[ItemKind, ReleaseKind] = {
             required=("option",),
             unit="share",
             offers=(KindOffer(N_("Share of “%(answer)s”"), _yes),),
+            example={"question": "smokes", "option": "yes"},
         ),
         ReleaseKind(
             ItemKind.MEAN,
@@ -108,8 +115,17 @@ KINDS: Mapping[ItemKind, ReleaseKind] = {
                 KindOffer(N_("Mean"), _mean),
                 KindOffer(N_("Mean in each stratum, and weighted by population where all are known"), _means),
             ),
+            example={"question": "hours"},
         ),
-        ReleaseKind(ItemKind.SUM, N_("Sum"), ColumnSum.of, noises=_COUNTED, questions=(1, 1), unit="value"),
+        ReleaseKind(
+            ItemKind.SUM,
+            N_("Sum"),
+            ColumnSum.of,
+            noises=_COUNTED,
+            questions=(1, 1),
+            unit="value",
+            example={"question": "hours"},
+        ),
         ReleaseKind(
             ItemKind.VARIANCE,
             N_("Variance and standard deviation"),
@@ -117,6 +133,7 @@ KINDS: Mapping[ItemKind, ReleaseKind] = {
             noises=_COUNTED,
             questions=(1, 1),
             unit="value squared",
+            example={"question": "hours"},
         ),
         ReleaseKind(
             ItemKind.QUANTILES,
@@ -135,6 +152,7 @@ KINDS: Mapping[ItemKind, ReleaseKind] = {
             fields=("breaks",),
             unit="share",
             offers=(KindOffer(N_("Shares of all answers"), _histogram),),
+            example={"question": "drink"},
         ),
         ReleaseKind(
             ItemKind.TABLE,
@@ -145,6 +163,7 @@ KINDS: Mapping[ItemKind, ReleaseKind] = {
             fields=("by_stratum",),
             unit="share",
             title_by_stratum=N_("Table by stratum"),
+            example={"questions": ["smokes", "drink"]},
         ),
         ReleaseKind(
             ItemKind.HIERARCHY,
@@ -152,6 +171,7 @@ KINDS: Mapping[ItemKind, ReleaseKind] = {
             TreeCounts.of,
             of_a_stratum=False,
             by_leaf=True,
+            example={},
         ),
         ReleaseKind(
             ItemKind.MOST_COMMON,
@@ -202,7 +222,7 @@ KINDS: Mapping[ItemKind, ReleaseKind] = {
 """In the order in which a page offers what suits a question."""
 
 
-def list_kinds() -> tuple[ItemKind, ...]:
+def list_kinds() -> tuple[str, ...]:
     """Every kind that can be released."""
     return tuple(entry.kind for entry in KINDS.values() if entry.query is not None)
 

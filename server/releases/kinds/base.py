@@ -2,11 +2,11 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 from server.inputs import N_, refuse, shorten_value
 from server.releases.noisy_cells import Noise
-from server.releases.plans.items import Item, ItemKind
+from server.releases.plans.items import Item
 from server.releases.survey_shapes import Shape, Source, Variable
 from server.releases.values import Figure
 
@@ -92,7 +92,7 @@ class ReleaseKind:
 
     Attributes
     ----------
-    kind : Kind
+    kind : str
     title : str
         What pages and reports call it; with `%(share)s` for the share to exceed, `%(answers)s` for how many answers.
     query : callable or None
@@ -118,10 +118,14 @@ class ReleaseKind:
         What it is called by stratum; empty where there is no such thing.
     title_of_people : str
         What it is called where it compares with a number of people; with `%(limit)s` for that.
-    offers : tuple of Offer
+    offers : tuple of KindOffer
+    example : mapping or None
+        The rest of an item of this kind, asked of the table that the audit invents (`COLUMNS` in
+        `claims/invented_people.py`): the audit has a row of it with each noise, under both neighbours.
+        None of what is on trial in a way of its own.
     """
 
-    kind: ItemKind
+    kind: str
     title: str
     query: Callable[[Item, Shape, str], Query] | None
     noises: tuple[str, ...] = ("geometric",)
@@ -135,6 +139,7 @@ class ReleaseKind:
     title_by_stratum: str = ""
     title_of_people: str = ""
     offers: tuple[KindOffer, ...] = ()
+    example: Mapping[str, Any] | None = None
 
 
 def is_countable(variable: Variable) -> bool:

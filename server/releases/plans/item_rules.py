@@ -38,17 +38,17 @@ def broken_rules(
         template = N_("must name two or three questions, or one by stratum")
         yield Problem(f"{field}.questions", template, {})
     yield from (
-        Problem(f"{field}.{name}", NOT_HERE, {"limit": item.kind.value})
+        Problem(f"{field}.{name}", NOT_HERE, {"limit": item.kind})
         for name in _SOME_HAVE
         if name in document and name not in kind.fields
     )
     if item.stratum and not kind.of_a_stratum:
-        yield Problem(f"{field}.stratum", NOT_HERE, {"limit": item.kind.value})
+        yield Problem(f"{field}.stratum", NOT_HERE, {"limit": item.kind})
     yield from (
         Problem(f"{field}.{name}", REQUIRED, {}) for name in kind.required if getattr(item, name) is None
     )
     if item.where and kind.own_price:
-        yield Problem(f"{field}.where", NOT_HERE, {"limit": item.kind.value})
+        yield Problem(f"{field}.where", NOT_HERE, {"limit": item.kind})
     if item.people is not None and not item.where:
         template = N_("goes with conditions (where) only; it is %(value)s")
         yield Problem(f"{field}.people", template, {"value": item.people})
@@ -71,7 +71,7 @@ def broken_rules(
         stated = getattr(item, name) is not None
         if kind.own_price:
             if stated:
-                yield Problem(f"{field}.{name}", NOT_HERE, {"limit": item.kind.value})
+                yield Problem(f"{field}.{name}", NOT_HERE, {"limit": item.kind})
         elif way == division and not stated:
             yield Problem(f"{field}.{name}", REQUIRED, {})
         elif way != division and stated:

@@ -11,7 +11,7 @@ LARGEST_NUMBER = Decimal(10**15)
 
 
 class ItemKind(StrEnum):
-    """What can be released; and what no plan asks for: a search, and what an owner has declared to be spent."""
+    """Kinds that something else than their entry in `KINDS` names; that alone lists all."""
 
     COUNT = "count"
     SHARE = "share"
@@ -45,7 +45,8 @@ class Item:
 
     Attributes
     ----------
-    kind : Kind
+    kind : str
+        By its name in `KINDS`.
     questions : tuple of str
         Names of questions (of columns, where the data are a table).
     option : str or None
@@ -86,7 +87,7 @@ class Item:
         Whether it is wanted anew where the same was released already.
     """
 
-    kind: ItemKind
+    kind: str
     questions: tuple[str, ...] = ()
     option: str | None = None
     by_stratum: bool = False

@@ -180,7 +180,7 @@ def base_item(document: Mapping[str, Any]) -> Item:
     asked = {name: document[name] for name in ASKED if name in document}
     item = parse_item(asked)
     if KINDS[item.kind].own_price:  # it has a button of its own
-        raise refuse(422, "epsilon", NOT_HERE, limit=item.kind.value)
+        raise refuse(422, "epsilon", NOT_HERE, limit=item.kind)
     return item
 
 

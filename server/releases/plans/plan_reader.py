@@ -109,7 +109,7 @@ def parse_item(document: Mapping[str, Any]) -> Item:
     return item
 
 
-def noises(kind: ItemKind) -> tuple[str, ...]:
+def noises(kind: str) -> tuple[str, ...]:
     """The kinds of noise that such an item can have, the usual one first."""
     return KINDS[kind].noises
 
@@ -127,7 +127,7 @@ def plan_json(plan: ReleasePlan) -> dict[str, Any]:
 
 def item_json(item: Item) -> dict[str, Any]:
     """An item; what is as it is by itself is left out."""
-    document: dict[str, Any] = {"kind": item.kind.value}
+    document: dict[str, Any] = {"kind": item.kind}
     if item.questions:
         document["questions"] = list(item.questions)
     if item.stratum:
@@ -190,14 +190,14 @@ _MOST_ERROR = {
 """By the unit of an error, more than any could be: all of them, everybody, or the largest sum or spread of numbers."""
 
 
-def unit_of_error(kind: ItemKind, asked: Mapping[str, Any]) -> str:
+def unit_of_error(kind: str, asked: Mapping[str, Any]) -> str:
     """What the error of an item is of; of a table by strata, of numbers of people."""
     unit = KINDS[kind].unit
     return "people" if unit == "share" and asked.get("by_stratum") else unit
 
 
 def _item(document: Mapping[str, Any], field: str) -> Item:
-    kind = ItemKind(document["kind"])
+    kind = document["kind"]
     questions = document.get("questions", [document["question"]] if "question" in document else [])
     return Item(
         kind=kind,

@@ -19,7 +19,7 @@ _MOST_POINTS = 241
 """Of a line, 0 in the middle: noise may reach further than there is room for each number."""
 _TIMES = (50, 10, 1)
 """Of 100: how often an option is chosen at most that is so far behind as is said."""
-_HINTS = {
+_HINTS: dict[str, str] = {
     ItemKind.QUANTILES: N_(
         "Which number is chosen depends on the rows, so its chances cannot be shown without telling of them. This can: "
         "for each 100 times that a number in the right place is chosen, one with so many rows too many below or above "
@@ -40,7 +40,7 @@ _EACH_ALONE = N_("That holds of each by itself: where many are as far off, one o
 _ADDED = N_(
     "This much is added to each number of people or reports, by chance alone; it is the same whatever was answered."
 )
-_UNTOLD = {
+_UNTOLD: dict[str, str] = {
     ItemKind.EXCEEDING: N_(
         "Noise is drawn once for the limit and anew for each comparison. How the comparisons come out depends on what "
         "was answered, and no curve can show it without telling of that."
@@ -67,7 +67,7 @@ class ShownNoise:
 
 
 def show_noise(
-    words: ReportWords, kind: ItemKind, shape: NoiseShape | None, confidence: float
+    words: ReportWords, kind: str, shape: NoiseShape | None, confidence: float
 ) -> ShownNoise | None:
     """Of an item; None of what gets no noise, or of which it was not noted."""
     _ = words.gettext
@@ -115,7 +115,7 @@ def draw_noise(words: ReportWords, shape: AddedNoise, confidence: float) -> Char
     return Chart(made.svg, title, "; ".join(said) + ".")
 
 
-def _draw_odds(words: ReportWords, kind: ItemKind, rate: float) -> Chart:
+def _draw_odds(words: ReportWords, kind: str, rate: float) -> Chart:
     """How often an option is chosen that is lower, or off by rows, by so much, for each 100 times that the best is."""
     _ = words.gettext
     rows = kind == ItemKind.QUANTILES

@@ -111,7 +111,7 @@ def describe_loss(words: ReportWords, published: Published) -> Iterator[Block]:
         yield make_paragraph(meaning(words, book))
 
 
-def _list_released(published: Published) -> set[ItemKind]:
+def _list_released(published: Published) -> set[str]:
     """The kinds of what was released here, without what an owner says was spent elsewhere."""
     return {entry.item.kind for entry in published.ledger.released} - {ItemKind.DECLARED}
 
