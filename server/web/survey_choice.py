@@ -78,7 +78,8 @@ class SurveysChoice:
     @property
     def listed(self) -> list[OfferedSurvey]:
         """The others: the page stays short however many surveys somebody has."""
-        return [each for each in self.offered if each not in self.ticked]
+        ticked = self.ticked
+        return [each for each in self.offered if each not in ticked]
 
     @property
     def chosen(self) -> list[str]:
