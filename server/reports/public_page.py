@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import NamedTuple
 
@@ -16,6 +16,7 @@ from server.reports.contents.figures import QuestionsByVersion
 from server.reports.contents.finding_charts import draw_finding
 from server.reports.contents.finding_texts import explain_sureness
 from server.reports.contents.finding_values import Picture, ReleaseFinding
+from server.reports.contents.methods import make_paragraph
 from server.reports.contents.protection import explain_ranges
 from server.reports.contents.public_document import describe_answered, describe_report, list_notices
 from server.reports.contents.release_findings import counts_each_alike, list_all_findings
@@ -98,6 +99,7 @@ def write_public_page(
     whole = build_public_document(published, locale) if document is None else document
     sections: Mapping[str, Section] = {section.name: section for section in whole.sections}
     shown = [one for one in _show(words, published) if not one.finding.replaced]
+    ranges = explain_ranges(words, published)
     return documents.to_html(
         whole,
         "public/report.html",
@@ -107,11 +109,11 @@ def write_public_page(
         about=_describe_page(words, published),
         notices=tuple(list_notices(words, published)),
         groups=[tuple(group) for _, group in groupby(shown, key=_name_group)],
-        ranges=explain_ranges(words, published),
+        ranges=ranges,
         dotted=any(one.finding.picture == Picture.DOTS for one in shown),
         protection=sections["protection"],
         publishing=sections.get("publishing"),
-        certainty=sections["certainty"],
+        certainty=_leave_out(sections["certainty"], ranges),
         nothing=sections["findings"].blocks if not shown else (),
         folded=[section for section in whole.sections if section.name not in _READ_FIRST],
         kept_folded=_KEPT_FOLDED,
@@ -120,6 +122,11 @@ def write_public_page(
         languages=languages,
         downloads=downloads,
     )
+
+
+def _leave_out(section: Section, said: str) -> Section:
+    """A section without what the page says further up."""
+    return replace(section, blocks=tuple(block for block in section.blocks if block != make_paragraph(said)))
 
 
 def write_figure(published: Published, locale: str, name: str, page: str) -> str | None:
