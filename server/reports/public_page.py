@@ -22,6 +22,7 @@ from server.reports.contents.public_document import describe_answered, describe_
 from server.reports.contents.release_findings import counts_each_alike, list_all_findings
 from server.reports.contents.study_sections import say_days
 from server.reports.public_source import Published
+from server.reports.question_figures import PICTURE_FORMATS
 from server.reports.report_words import ReportWords
 
 SHEETS = ("style.css", "drawings.css", "report.css", "public.css")
@@ -67,6 +68,10 @@ class Addresses:
     def figure(self, finding: ReleaseFinding) -> str:
         """Where a figure is by itself."""
         return self.figures.replace("{name}", finding.name)
+
+    def picture(self, finding: ReleaseFinding, ending: str) -> str:
+        """Where it is as a picture."""
+        return self.figures.replace("{name}", f"{finding.name}.{ending}")
 
     def snippet(self, shown: "ShownFinding", title: str) -> str:
         """What another page shows it with, in a frame with a title. An answer's own words stay inside their quotes."""
@@ -119,6 +124,7 @@ def write_public_page(
         kept_folded=_KEPT_FOLDED,
         walk=_walk,
         addresses=addresses,
+        pictures=PICTURE_FORMATS,
         languages=languages,
         downloads=downloads,
     )
@@ -132,7 +138,7 @@ def _leave_out(section: Section, said: str) -> Section:
 def write_figure(published: Published, locale: str, name: str, page: str) -> str | None:
     """One figure with its sentence, for other sites' pages, with a link to the page; None where there is none."""
     words = ReportWords(locale)
-    shown = next((one for one in _show(words, published) if one.finding.name == name), None)
+    shown = find_shown(words, published, name)
     if shown is None:
         return None
     sure = explain_sureness(words, shown.finding.entry)
@@ -168,6 +174,11 @@ def _describe_page(words: ReportWords, published: Published) -> str:
         describe_answered(words, published),
     ]
     return " · ".join(filter(None, parts))
+
+
+def find_shown(words: ReportWords, published: Published, name: str) -> ShownFinding | None:
+    """A finding by its name; None where there is none."""
+    return next((one for one in _show(words, published) if one.finding.name == name), None)
 
 
 def _show(words: ReportWords, published: Published) -> Iterator[ShownFinding]:
