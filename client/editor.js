@@ -28,6 +28,7 @@ form.addEventListener('change', ({ target }) => {
   if (target.dataset.renews) send(target.dataset.renews);
   else if (changed()) send('keep');
 });
+form.addEventListener('paste', pasteAnswers);
 form.addEventListener('focusin', ({ target }) => follow(target.closest('.entry')));
 form.addEventListener('toggle', ({ target }) => target.open && follow(target.closest('.entry')), true);
 dragIn(form.querySelector('.entries-edited'), (from, to) => send(`move-${from}-${to}`));
@@ -65,6 +66,26 @@ function submit(event) {
   if (button.getAttribute('aria-disabled') === 'true') return;
   if (button.value === 'save' || button.value === 'mine') leave(() => form.requestSubmit(button));
   else send(button.value);
+}
+
+/** Several lines pasted into an answer are several answers: empty ones below it take them, then new ones. */
+function pasteAnswers(event) {
+  const { target } = event;
+  const list = target.closest('.options ol');
+  const [first, ...others] = event.clipboardData.getData('text/plain').split(/[\r\n]+/).map((line) => line.trim()).filter(Boolean);
+  if (!list || !others.length) return;
+  event.preventDefault();
+  target.setRangeText(first, target.selectionStart, target.selectionEnd, 'end');
+  const fields = [...list.querySelectorAll('input')];
+  for (const field of fields.slice(fields.indexOf(target) + 1).filter(({ value }) => !value)) field.value = others.shift() ?? '';
+  for (const [place, line] of others.entries()) {
+    const added = document.createElement('input');
+    added.type = 'hidden';
+    added.name = target.name.replace(/\d+\]\.text$/, `${fields.length + place}].text`);
+    added.value = line;
+    list.append(added);
+  }
+  send('keep');
 }
 
 function follow(entry) {

@@ -117,6 +117,15 @@ def test_what_is_far_beyond_the_possible_is_cut_and_leaves_it_half_of_the_drawin
     assert charts.part_axis(2.4).holds(2.4)
 
 
+def test_words_of_two_lines_in_a_heat_map_keep_away_from_the_next_row() -> None:
+    name = "Somebody asked me to"
+    drawing = charts.heat_map("Joint", [name, name], ["No"], [[(0.5, "50")]] * 2)
+    words = [text for text in parsed(drawing).iter(f"{SVG}text") if text.attrib["x"] == "0"]
+    first, second, third, fourth = (float(text.attrib["y"]) for text in words)
+    assert third - second > second - first
+    assert fourth - third == second - first
+
+
 def test_each_of_two_times_is_named_however_long_its_name() -> None:
     names = ["1. Extra jobs of people in three towns", "2. Extra jobs of people in three towns, a year later"]
     drawing = charts.course("Surveys", [replace(ROWS[0], label=name) for name in names], AXIS, percent)

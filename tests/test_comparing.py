@@ -250,6 +250,8 @@ def test_the_page_compares_and_says_so_in_words(site: tuple[Flask, str], researc
     assert re.fullmatch(
         r"Of 100, “Yes” is true of \d+ to \d+ more in Peru > Cusco than in Peru > Arequipa\.", said
     )
+    sides = re.findall(r"higher in (Peru > \w+)", html.unescape(page))
+    assert sides == ["Peru > Cusco", "Peru > Arequipa"], "at the left where the difference is negative"
     folded = page[page.index("Numbers of the comparison") : page.index("The report with this comparison")]
     cells = re.findall(r'<td class="number"( data-label="[^"]+")?', folded)
     assert len(cells) == 4 + 5

@@ -8,7 +8,17 @@ from dataclasses import replace
 import pypdf
 import pytest
 
-from server.output.documents import Document, Facts, FindingBlock, Paragraph, Section, Text, to_pdf
+from server.output.documents import (
+    Block,
+    Chart,
+    Document,
+    Facts,
+    FindingBlock,
+    Paragraph,
+    Section,
+    Text,
+    to_pdf,
+)
 from server.output.typesetting import MISSING
 from tests.support import sample_documents
 
@@ -59,7 +69,7 @@ def test_everything_of_a_document_is_in_its_text() -> None:
             "Answer",
             "Column 2",
         ),
-        *("Yes 5.0 % –", "No 100.0 % 40.0 %", "A note below.", "Drawing", "Drawn 40.0 %"),
+        *("Yes 5.0 % –", "No 100.0 % 40.0 %", "A note below.", "Drawing", "Drawn 40.0 %", "How to read it."),
         *("Respondents are simulated.", "Respondents 4,000", "0a1b" * 16, "1 / 1"),
     ):
         assert plain(expected) in said
@@ -167,12 +177,21 @@ def test_no_row_of_a_short_table_is_left_alone_on_another_page(before: int) -> N
     assert len({number for number, text in enumerate(pages) if re.search(r"Row\d", text)}) == 1
 
 
-@pytest.mark.parametrize("before", [38, 40])
-def test_what_a_finding_is_about_stands_on_its_page(before: int) -> None:
-    """Wherever on a page the heading falls, facts and finding follow it there."""
+ABOUT: dict[str, Block] = {
+    "facts": Facts(tuple((f"Fact {place}", Text("told")) for place in range(4))),
+    "paragraph": Paragraph(Text("Fact 1")),
+}
+
+
+DRAWN = (Chart(sample_documents.CHART, "Drawing", "Yes: 40.0 %"),)
+
+
+@pytest.mark.parametrize("about", ABOUT)
+@pytest.mark.parametrize("before", range(36, 48, 2))
+def test_what_a_finding_is_about_stands_on_its_page(before: int, about: str) -> None:
+    """Wherever on a page the heading falls, facts or a paragraph, and the finding, follow it there."""
     lines = tuple(Paragraph(Text(f"Line {place}")) for place in range(before))
-    facts = Facts(tuple((f"Fact {place}", Text("told")) for place in range(4)))
-    section = Section("found", Text("Found"), (*lines, facts, FindingBlock("Found so")))
+    section = Section("found", Text("Found"), (*lines, ABOUT[about], FindingBlock("Found so", charts=DRAWN)))
     whole = replace(sample_documents.document(), sections=(section,))
 
     pages = [plain(page.extract_text()) for page in sample_documents.reader(to_pdf(whole)).pages]

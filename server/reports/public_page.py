@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import NamedTuple
 
@@ -16,11 +16,13 @@ from server.reports.contents.figures import QuestionsByVersion
 from server.reports.contents.finding_charts import draw_finding
 from server.reports.contents.finding_texts import explain_sureness
 from server.reports.contents.finding_values import Picture, ReleaseFinding
+from server.reports.contents.methods import make_paragraph
 from server.reports.contents.protection import explain_ranges
 from server.reports.contents.public_document import describe_answered, describe_report, list_notices
 from server.reports.contents.release_findings import counts_each_alike, list_all_findings
 from server.reports.contents.study_sections import say_days
 from server.reports.public_source import Published
+from server.reports.question_figures import PICTURE_FORMATS
 from server.reports.report_words import ReportWords
 
 SHEETS = ("style.css", "drawings.css", "report.css", "public.css")
@@ -67,6 +69,10 @@ class Addresses:
         """Where a figure is by itself."""
         return self.figures.replace("{name}", finding.name)
 
+    def picture(self, finding: ReleaseFinding, ending: str) -> str:
+        """Where it is as a picture."""
+        return self.figures.replace("{name}", f"{finding.name}.{ending}")
+
     def snippet(self, shown: "ShownFinding", title: str) -> str:
         """What another page shows it with, in a frame with a title. An answer's own words stay inside their quotes."""
         frame = Markup('<iframe src="{}" title="{}" width="100%" height="{}" loading="lazy"></iframe>')
@@ -98,6 +104,7 @@ def write_public_page(
     whole = build_public_document(published, locale) if document is None else document
     sections: Mapping[str, Section] = {section.name: section for section in whole.sections}
     shown = [one for one in _show(words, published) if not one.finding.replaced]
+    ranges = explain_ranges(words, published)
     return documents.to_html(
         whole,
         "public/report.html",
@@ -107,25 +114,31 @@ def write_public_page(
         about=_describe_page(words, published),
         notices=tuple(list_notices(words, published)),
         groups=[tuple(group) for _, group in groupby(shown, key=_name_group)],
-        ranges=explain_ranges(words, published),
+        ranges=ranges,
         dotted=any(one.finding.picture == Picture.DOTS for one in shown),
         protection=sections["protection"],
         publishing=sections.get("publishing"),
-        certainty=sections["certainty"],
+        certainty=_leave_out(sections["certainty"], ranges),
         nothing=sections["findings"].blocks if not shown else (),
         folded=[section for section in whole.sections if section.name not in _READ_FIRST],
         kept_folded=_KEPT_FOLDED,
         walk=_walk,
         addresses=addresses,
+        pictures=PICTURE_FORMATS,
         languages=languages,
         downloads=downloads,
     )
 
 
+def _leave_out(section: Section, said: str) -> Section:
+    """A section without what the page says further up."""
+    return replace(section, blocks=tuple(block for block in section.blocks if block != make_paragraph(said)))
+
+
 def write_figure(published: Published, locale: str, name: str, page: str) -> str | None:
     """One figure with its sentence, for other sites' pages, with a link to the page; None where there is none."""
     words = ReportWords(locale)
-    shown = next((one for one in _show(words, published) if one.finding.name == name), None)
+    shown = find_shown(words, published, name)
     if shown is None:
         return None
     sure = explain_sureness(words, shown.finding.entry)
@@ -161,6 +174,11 @@ def _describe_page(words: ReportWords, published: Published) -> str:
         describe_answered(words, published),
     ]
     return " · ".join(filter(None, parts))
+
+
+def find_shown(words: ReportWords, published: Published, name: str) -> ShownFinding | None:
+    """A finding by its name; None where there is none."""
+    return next((one for one in _show(words, published) if one.finding.name == name), None)
 
 
 def _show(words: ReportWords, published: Published) -> Iterator[ShownFinding]:

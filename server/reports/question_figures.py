@@ -13,7 +13,9 @@ from server.reports.estimate_values import QuestionReport
 from server.reports.report import Report
 from server.reports.report_words import ReportWords
 
-_FONT = "svg { font-family: sans-serif; background: #fff }"
+_FONT = "svg { font-family: sans-serif } #paper { fill: #fff }"
+_GROUND = '<rect id="paper" x="-100%" y="-100%" width="300%" height="300%"/>'
+"""White, also where a picture of nothing behind black letters would be shown on black."""
 
 
 class PictureFormat(NamedTuple):
@@ -32,7 +34,8 @@ class FigureFormat(NamedTuple):
 
 def write_svg(chart: Chart) -> str:
     """A chart for paper that needs no other file."""
-    return embed_style(chart.svg, f"{_FONT}\n{PAPER_CSS}")
+    head, style, rest = embed_style(chart.svg, f"{_FONT}\n{PAPER_CSS}").partition("</style>")
+    return f"{head}{style}{_GROUND}{rest}"
 
 
 def _write_png(chart: Chart) -> bytes:

@@ -20,11 +20,11 @@ def name_of_report(report: Report, ending: str, what: str = "") -> str:
     return name_file(title, what or gettext("internal report"), version, day=report.made_on, ending=ending)
 
 
-def name_of_public_report(published: Published, ending: str) -> str:
-    """A public report has the day of its newest release; before the first, that of its questionnaire."""
+def name_of_public_report(published: Published, ending: str, what: str = "") -> str:
+    """A public report, or `what` of it, has the day of its newest release; before the first, of its questionnaire."""
     newest = published.newest
     day = published.released_on or newest.published_on
-    return name_file(newest.definition.title, day=day, ending=ending)
+    return name_file(newest.definition.title, what, day=day, ending=ending)
 
 
 def _find_title(survey: Survey) -> str:

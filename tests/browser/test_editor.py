@@ -107,6 +107,36 @@ def test_survey_of_every_kind_is_built_with_the_mouse(
     expect(page.locator("#link")).to_be_visible()
 
 
+def test_lines_pasted_into_an_answer_become_answers(desk: Desk, served: factories.Served) -> None:
+    """Empty answers below take them first; one line is pasted as ever."""
+    asked = {
+        "name": "why",
+        "kind": "select_one",
+        "text": "Why?",
+        "options": [{"name": "", "text": text} for text in ("Old ", "", "Kept")],
+        "design": {"mechanism": "k_ary", "epsilon": 1},
+    }
+    slug = factories.unfinished(served.database_url, factories.definition(questions=[asked]))
+    page = desk.page
+    page.goto(f"/manage/surveys/{slug}/edit?at=0")
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+
+    def paste(answer: int, text: str) -> None:
+        page.evaluate("text => navigator.clipboard.writeText(text)", text)
+        desk.entry(1).get_by_label(f"Answer {answer}", exact=True).focus()
+        page.keyboard.press("End")
+        page.keyboard.press("ControlOrMeta+V")
+
+    paste(1, "money\r\n Time \n\n\tFear\nLove\n")
+    expect(desk.entry(1).get_by_label("Answer 5", exact=True)).to_have_value("Love")
+    desk.saved()
+    options = exported(page, slug)["questions"][0]["options"]
+    assert [option["text"] for option in options] == ["Old money", "Time", "Kept", "Fear", "Love"]
+    assert len({option["name"] for option in options} - {""}) == 5
+    paste(5, " too")
+    expect(desk.entry(1).get_by_label("Answer 5", exact=True)).to_have_value("Love too")
+
+
 def test_survey_is_built_with_the_keyboard_alone_on_a_phone(
     open_page: Opener, served: factories.Served, language: str
 ) -> None:

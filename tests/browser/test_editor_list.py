@@ -91,6 +91,18 @@ def test_question_is_dragged_by_its_dots_with_what_was_just_typed(
     expect(summary(desk, 1)).to_contain_text("Is it new?")
 
 
+def test_what_can_be_done_with_a_tick_is_in_sight(open_page: Opener, served: factories.Served) -> None:
+    """The tools stand below the list: far below its first lines, or behind what is always in sight."""
+    desk = five(open_page(**DESK), served)
+    leads = desk.page.get_by_role("link", name="With the selected questions")
+    expect(leads).to_be_hidden()
+    tick(desk, 2)
+    expect(leads).to_be_in_viewport()
+    leads.click()
+    expect(desk.page.get_by_role("button", name="Set their strength")).to_be_in_viewport(ratio=1)
+    expect(desk.page.get_by_role("checkbox", name="Select question 2")).to_be_checked()
+
+
 def test_escape_ends_a_drag_and_nothing_moves(open_page: Opener, served: factories.Served) -> None:
     desk = five(open_page(**DESK), served)
     drag(desk, 1, 4)

@@ -137,6 +137,30 @@ def test_texts_of_any_script_stay_in_their_drawing(open_page: Opener, name: str)
     assert page.evaluate(OUTSIDE) != []
 
 
+def test_a_finding_among_the_numbers_of_a_release_is_laid_out_as_text(
+    open_page: Opener, served: factories.Served, slug: str
+) -> None:
+    """Not as those above, in columns: on paper it had half of a half of the page."""
+    page = opened(open_page(**DESK), written(served.database_url, slug, "en")[1])
+    page.emulate_media(media="print")
+    looks = page.locator("p.found").evaluate_all(
+        "them => them.map(it => getComputedStyle(it)).map(it => it.display + it.borderBlockStartWidth)"
+    )
+    assert set(looks) == {"block0px"}
+
+
+def test_on_paper_names_are_whole(open_page: Opener, served: factories.Served, slug: str) -> None:
+    page = opened(open_page(**DESK), written(served.database_url, slug, "en")[1])
+    page.emulate_media(media="print")
+    page.set_viewport_size({"width": 672, "height": 990})  # A4 within the margins of report.css
+
+    names = page.locator("td > code").evaluate_all(
+        "them => them.filter(it => it.textContent.length <= 12).map(it => [it.textContent, it.getClientRects().length])"
+    )
+    assert max(len(name) for name, _ in names) > 7
+    assert [name for name, lines in names if lines > 1] == []
+
+
 def test_on_paper_the_heads_of_a_table_come_again_on_each_page(
     open_page: Opener, served: factories.Served, slug: str
 ) -> None:

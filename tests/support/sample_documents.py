@@ -35,7 +35,11 @@ def document(*tables: Table, title: str = "Exam survey", own: str = "¿Copió al
         Section(
             "estimates",
             Text("Estimates"),
-            (Paragraph(Text(own, own=True, language="es")), *tables, Chart(CHART, "Drawing", "Yes: 40.0 %")),
+            (
+                Paragraph(Text(own, own=True, language="es")),
+                *tables,
+                Chart(CHART, "Drawing", "Yes: 40.0 %", reading="How to read it."),
+            ),
         ),
         Section(
             "method", Text("Method"), (Paragraph(Text("Respondents are simulated."), notice=True),), (inner,)

@@ -1,11 +1,14 @@
 """Figures of a public report in frames of other sites, and its picture for social networks."""
 
 import gzip
+import io
+import re
 import struct
 
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
+from PIL import Image
 
 from tests.conftest import NewDatabase
 from tests.support import factories
@@ -67,6 +70,35 @@ def test_the_page_offers_each_figure_where_it_is(app: Flask, report: str) -> Non
     page = gzip.decompress(answer.data).decode()
     assert f"http://localhost{report}/figure/2-q1?lang=es" in page
     assert f'<meta property="og:image" content="http://localhost{report}/card.png">' in page
+
+
+def test_a_figure_is_a_picture_that_says_what_it_is_of_and_whose(
+    app: Flask, signed_in: FlaskClient, survey: Published, report: str
+) -> None:
+    visitor = app.test_client()
+    page = visitor.get(report, headers=ENGLISH).text
+    (svg, png) = (visitor.get(f"{report}/figure/2-q1.{ending}?lang=en") for ending in ("svg", "png"))
+    for ending, answer in (("svg", svg), ("png", png)):
+        assert f"http://localhost{report}/figure/2-q1.{ending}?lang=en" in page
+        assert answer.status_code == 200
+        assert f'.{ending}"' in answer.headers["Content-Disposition"]
+        assert answer.headers["X-Robots-Tag"] == "noindex, nofollow"
+        assert answer.headers["X-Frame-Options"] == "DENY"
+    picture = Image.open(io.BytesIO(png.data))
+    assert (picture.format, picture.convert("RGBA").getpixel((0, 0))) == ("PNG", (255, 255, 255, 255))
+    said = " ".join(re.findall(r"<text[^>]*>([^<]+)</text>", svg.text))
+    (found,) = re.findall(r"“Yes” is true of \d+ to \d+\sof\s100\.", said)
+    assert found in page
+    for told in (
+        "Exams",
+        "Each range by itself holds the truth",
+        "are filled: very likely",
+        f"http://localhost{report}",
+    ):
+        assert told in said
+    assert visitor.get(f"{report}/figure/9-q1.png").status_code == 404
+    revoke(signed_in, survey)
+    assert visitor.get(f"{report}/figure/2-q1.png").status_code == 410
 
 
 def test_a_withdrawn_report_says_so_in_the_frames_too(

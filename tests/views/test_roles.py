@@ -85,6 +85,7 @@ LEAST = {
     "simulate.run": EDITOR,
     "public.page": ANYBODY,
     "public.figure": ANYBODY,
+    **{f"public.figure_{ending}": ANYBODY for ending in PICTURE_FORMATS},
     "public.card": ANYBODY,
     **{f"public.report_{ending}": ANYBODY for ending in FORMATS if ending != PAGE},
     "releases.page": VIEWER,

@@ -110,6 +110,8 @@ class Chart:
     caption: str
     alternative: str
     plot: Plot | None = None
+    reading: str = ""
+    """How to read the drawing, where its marks do not say so themselves."""
 
 
 @dataclass(frozen=True)

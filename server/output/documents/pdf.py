@@ -135,6 +135,7 @@ def _block(block: Block, css: str, marks: _Marks) -> dict[str, Any]:
             return {
                 "svg": embed_style(block.svg, css),
                 "caption": block.caption,
+                "reading": block.reading,
                 SPOKEN: _in_one_line(block.alternative),
                 "width": _chart_width(block.svg),
             }

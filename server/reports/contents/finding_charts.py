@@ -1,6 +1,7 @@
 """The findings of a public report, drawn as the other charts are."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from server.output import charts
 from server.output.charts import Drawing, PlottedEstimate
@@ -58,7 +59,8 @@ def _draw_dots(words: ReportWords, finding: ReleaseFinding, found: FoundRange) -
     )
     made = charts.hundred_dots(_title(finding), sure, may, said)
     point = PlottedEstimate(found.label.text, said, found.value, found.interval)
-    return _name(finding, made, Plot((point,), charts.share_axis([found.interval]), PERCENT))
+    chart = _name(finding, made, Plot((point,), charts.share_axis([found.interval]), PERCENT))
+    return replace(chart, reading=said)
 
 
 def _place(found: FoundRange, ends: tuple[float, float]) -> tuple[float | None, tuple[float, float]]:

@@ -125,8 +125,8 @@ def describe_certainty(words: ReportWords, published: Published) -> Iterator[Blo
         yield make_paragraph(explain_ranges(words, published))
         yield make_paragraph(
             _(
-                "They hold three kinds of chance together: the coins, who happened to answer, and whatever noise "
-                "was added before publishing."
+                "The ranges of what people answered hold three kinds of chance together: the coins, who happened to "
+                "answer, and whatever noise was added before publishing."
             )
         )
     if any(entry.item.kind in _OF_PEOPLE for entry in entries):

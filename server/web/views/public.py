@@ -8,7 +8,7 @@ from flask.typing import ResponseReturnValue
 from flask_babel import get_locale
 
 from server import releases, reports
-from server.inputs import N_, refuse
+from server.inputs import N_, InputError, refuse
 from server.output.formatting import day
 from server.output.languages import LANGUAGES
 from server.releases.report_links import find_link
@@ -22,6 +22,8 @@ from server.reports.public_page import (
     write_public_page,
     write_withdrawn_figure,
 )
+from server.reports.public_picture import draw_picture
+from server.reports.question_figures import PICTURE_FORMATS, PictureFormat
 from server.store.models import ReportLink
 from server.web.compressed_pages import make_compressed
 from server.web.context import attach_file, public_address, session
@@ -65,7 +67,7 @@ def figure(slug: str, name: str) -> ResponseReturnValue:
     def write(published: Published) -> Response:
         text = write_figure(published, locale, name, public_address(url_for(".page", slug=slug, lang=locale)))
         if text is None:
-            raise refuse(404, "figure", N_("is not known; check the address"))
+            raise _refuse_figure()
         return Response(text, mimetype="text/html")
 
     def say_withdrawn(link: ReportLink) -> str:
@@ -73,6 +75,33 @@ def figure(slug: str, name: str) -> ResponseReturnValue:
         return write_withdrawn_figure(locale, day(link.revoked_on, locale))
 
     return _answer(slug, write, say_withdrawn)
+
+
+def _offer_picture(ending: str, chosen: PictureFormat) -> None:
+    """Give a figure as a file its address."""
+
+    def picture(slug: str, name: str) -> ResponseReturnValue:
+        """One figure with its sentence and its source, as a file."""
+        locale = str(get_locale())
+
+        def download(published: Published) -> Response:
+            chart = draw_picture(locale, published, name, public_address(url_for(".page", slug=slug)))
+            if chart is None:
+                raise _refuse_figure()
+            response = Response(chosen.write(chart), mimetype=chosen.content_type)
+            return attach_file(response, name_of_public_report(published, ending, name))
+
+        return _answer(slug, download)
+
+    blueprint.add_url_rule(f"/figure/<name>.{ending}", f"figure_{ending}", picture)
+
+
+for _ending, _picture in PICTURE_FORMATS.items():
+    _offer_picture(_ending, _picture)
+
+
+def _refuse_figure() -> InputError:
+    return refuse(404, "figure", N_("is not known; check the address"))
 
 
 @blueprint.get("/card.png")
