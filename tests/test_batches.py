@@ -1,11 +1,14 @@
 """The books: batches agree with the rows, and nothing that is shown depends on a few responses."""
 
 import json
+import random
+import re
 import secrets
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
+from itertools import pairwise
 from pathlib import Path
 from threading import Thread
 from time import sleep
@@ -21,6 +24,7 @@ from sqlalchemy.orm import Session
 from server.collect import batches, responses
 from server.collect.batches import Key, Recount
 from server.collect.batches.encoding import add_up
+from server.collect.batches.merging import PIECE
 from server.collect.responses import Acceptance, Arrival
 from server.collect.submissions import Submission
 from server.collect.tallies import Tally
@@ -28,7 +32,7 @@ from server.inputs import InputError, normalise_code
 from server.people import survey_access
 from server.store.engines import make_engine, open_session
 from server.store.models import Survey
-from server.store.own_tables import batches_of, cells_of, counters_of, responses_of
+from server.store.own_tables import batches_of, cells_of, counters_of, removals_of, responses_of
 from server.study.smallest_group import waiting_limit
 from tests.conftest import NewDatabase
 from tests.support import factories
@@ -150,13 +154,6 @@ class Books(RuleBasedStateMachine):
                 self.survey = factories.publish(self.database_url, document, self.survey.slug)
             except InputError:
                 return  # that version was there before
-
-    @rule()
-    def recount(self) -> None:
-        with open_session(self.engine, writes=True) as session, session.begin():
-            survey = survey_access.find(session, self.survey.slug)
-            assert survey is not None
-            assert batches.rebuild(session, survey, NOW.date()).agrees
 
     @rule(really=st.sampled_from([False, False, True]))
     def close(self, really: bool) -> None:
@@ -418,33 +415,213 @@ def reading_rows_while_holding() -> Iterator[list[str]]:
     sa.event.remove(sa.Engine, "before_cursor_execute", look)
 
 
-def test_new_books_never_take_the_place_of_books_that_a_response_has_changed(database_url: str) -> None:
+@contextmanager
+def doing_while_it_reads(do: Callable[[], None]) -> Iterator[None]:
+    """Do something before the first question for rows or books of a session that only reads, and every eighth."""
+    at_work = False
+    asked = 0
+
+    def look(connection: sa.Connection, _cursor: object, statement: str, *_rest: object) -> None:
+        nonlocal at_work, asked
+        reads = connection.get_execution_options().get("moneda_writes") is False
+        if reads and not at_work and re.search("FROM (responses|batches|cells)_", statement):
+            asked += 1
+            at_work = asked % 8 == 1
+            if at_work:
+                do()
+            at_work = False
+
+    sa.event.listen(sa.Engine, "before_cursor_execute", look)
+    yield
+    sa.event.remove(sa.Engine, "before_cursor_execute", look)
+
+
+def differ_by_the_minimum(before: Look, after: Look, minimum: int) -> bool:
+    """Whether in no version and stratum two looks differ by fewer than the minimum, in either direction."""
+    for key in before.keys() | after.keys():
+        old, new = before.get(key, Counter()), after.get(key, Counter())
+        if old != new and ((old - new) + (new - old)).total() < minimum:
+            return False
+    return True
+
+
+KINDS = ["lost", "twice", "waiting", "number", "cell", "rows", "leaving", "counter", "waits"]
+
+
+def spoil(connection: sa.Connection, kind: str, generator: random.Random) -> None:
+    """Do something to the books, or the rows, of the first survey that nothing of ours would do."""
+    cells, held, rows, removals = cells_of(1), batches_of(1), responses_of(1), removals_of(1)
+    cell = generator.choice(connection.scalars(sa.select(cells.c.id).order_by(cells.c.id)).all())
+    own = held.c.cell_id == cell
+    numbers = connection.scalars(sa.select(held.c.id).where(own).order_by(held.c.id)).all()
+    this = held.c.id == (generator.choice(numbers) if numbers else 0)
+    if kind == "lost":
+        connection.execute(sa.delete(held).where(this))
+    if kind == "twice":
+        others = [column for column in held.c if column is not held.c.id]
+        copy = sa.select(sa.literal(generator.getrandbits(60)), *others).where(this)
+        connection.execute(sa.insert(held).from_select(list(held.c), copy))
+    if kind == "waiting":
+        connection.execute(sa.update(cells).where(cells.c.id == cell).values(waiting=b"\1\1" * 3))
+    if kind == "number":
+        connection.execute(sa.update(held).where(this).values(n=held.c.n + generator.choice([1, 30])))
+    if kind == "cell":
+        connection.execute(sa.delete(cells).where(cells.c.id == cell))
+    if kind == "rows":
+        gone = connection.scalars(sa.select(rows.c.id).limit(generator.choice([1, 15]))).all()
+        connection.execute(sa.delete(rows).where(rows.c.id.in_(gone)))
+    if kind == "leaving":
+        connection.execute(sa.delete(removals).where(removals.c.cell_id == cell))
+        connection.execute(sa.insert(removals).values(cell_id=cell, n=1, strings=b"\0\1\1\1"))
+    if kind == "counter":
+        connection.execute(sa.update(counters_of(1)).values(n=counters_of(1).c.n + 3))
+    if kind == "waits":
+        connection.execute(sa.update(cells).where(cells.c.id == cell).values(waiting_n=99))
+
+
+@pytest.mark.parametrize("closed", [False, True])
+def test_books_that_were_spoilt_are_put_right_while_responses_come(
+    new_database: NewDatabase, closed: bool
+) -> None:
+    """Whoever looks in between sees no change of a few, and each response in the end."""
+    url = new_database(True)
+    survey = factories.publish(url, minimum=MINIMUM)
+    links = [survey.slug, *factories.plant(url, survey.slug, "A\nB").values()]
+    other = factories.publish(url, minimum=MINIMUM)
+    engine = make_engine(url).execution_options(moneda_writes=True)
+    generator = random.Random(5)
+    came = 0
+    last: Look = {}
+
+    def send(number: int, to: factories.Published, by: Sequence[str] = ()) -> None:
+        with engine.begin() as connection:
+            outcomes = responses.accept_all(connection, arrivals(to, number, by), NOW, responses.Links())
+        assert outcomes == [Acceptance.STORED] * number
+
+    def look() -> Look:
+        with open_session(engine, writes=True) as session:
+            found = survey_access.find(session, survey.slug)
+            assert found is not None
+            return counters(shown(session, found))
+
+    def look_and_send() -> None:
+        nonlocal last, came
+        now = look()
+        assert closed or differ_by_the_minimum(last, now, MINIMUM)
+        last = now
+        send(1, *((other,) if closed else (survey, links)))
+        came += 1
+
+    send(100, survey, links)
+    if closed:
+        factories.close(url, survey.slug)
+    for kinds in [*([kind] for kind in KINDS), *(generator.sample(KINDS, 3) for _ in range(2))]:
+        with engine.begin() as connection:
+            for kind in kinds:
+                spoil(connection, kind, generator)
+        last, before = look(), came
+        with reading_rows_while_holding() as held, doing_while_it_reads(look_and_send):
+            mended = factories.run(url, "recount", survey.slug)
+        assert mended.exit_code in (0, 1), mended.output
+        assert (held, came > before) == ([], True)
+        agree(url, survey.slug)
+        if not closed:
+            send(20, survey, links)
+    engine.dispose()
+
+
+def test_books_of_any_size_are_put_right_in_pieces(database_url: str) -> None:
+    """Five megabytes that are missing, and then are too much."""
+    length, number = 90, 60_000
+    survey = factories.publish(database_url, factories.definition([0.25] * length), minimum=10)
+    strings = np.random.default_rng(7).integers(0, 2, (number, length), dtype=np.uint8)
+    rows = responses_of(1)
+    with factories.writing(database_url) as session:
+        found = survey_access.find(session, survey.slug)
+        assert found is not None
+        values = {"version_id": found.versions[0].id, "stratum_id": None, "day": NOW.date()}
+        session.execute(
+            sa.insert(rows),
+            [{"id": secrets.token_bytes(16), "reports": string.tobytes(), **values} for string in strings],
+        )
+    sizes = [0]
+
+    def measure(connection: sa.Connection) -> None:
+        if connection.get_execution_options().get("moneda_writes"):
+            size = connection.exec_driver_sql("SELECT coalesce(sum(length(content)), 0) FROM batches_1")
+            sizes.append(int(size.scalar_one()))
+
+    def mend() -> tuple[int, int]:
+        """The most that the books grew in one transaction, and how large they are."""
+        sizes[1:] = []
+        sa.event.listen(sa.Engine, "commit", measure)
+        told = factories.run(database_url, "recount", "--json")
+        sa.event.remove(sa.Engine, "commit", measure)
+        assert told.exit_code == 1
+        most = max(abs(after - before) for before, after in pairwise(sizes))
+        sizes[0] = sizes[-1]
+        return most, sizes[-1]
+
+    most, size = mend()
+    assert most <= PIECE // 2
+    assert size > PIECE
+    assert agree(database_url, survey.slug) == number
+    with factories.writing(database_url) as session:
+        kept = session.scalars(sa.select(rows.c.id).limit(1000)).all()
+        session.execute(sa.delete(rows).where(rows.c.id.not_in(kept)))
+    most, size = mend()
+    assert most <= PIECE // 2
+    assert size < PIECE // 8
+    assert agree(database_url, survey.slug) == 1000
+
+
+def test_what_somebody_else_puts_right_is_not_put_right_twice(database_url: str) -> None:
     survey = factories.publish(database_url, minimum=4)
-    (other,) = factories.plant(database_url, survey.slug, "A").values()
     engine = make_engine(database_url).execution_options(moneda_writes=True)
     with engine.begin() as connection:
-        responses.accept_all(connection, arrivals(survey, 40, [survey.slug, other]), NOW, responses.Links())
-        cells, counts, counter = cells_of(1).c, batches_of(1), counters_of(1)
-        own = sa.select(cells.id).where(cells.stratum_id.is_(None))
-        connection.execute(sa.delete(counts).where(counts.c.cell_id.in_(own)))
-        connection.execute(sa.update(counter).values(n=counter.c.n + 1))
-
-    placed = []
-    for link in (survey.slug, other):
-        with open_session(engine, writes=False) as session:
-            seen = survey_access.find(session, survey.slug)
-            assert seen is not None
-            new = batches.make_anew(session.connection(), seen, NOW.date())
-        with engine.begin() as connection:
-            responses.accept_all(connection, arrivals(survey, 1, [link]), NOW, responses.Links())
-        with open_session(engine, writes=True) as session, session.begin():
-            seen = survey_access.find(session, survey.slug)
-            assert seen is not None
-            placed.append(batches.put_in_place(session.connection(), seen, new))
-
-    assert placed == [False, True]
-    assert agree(database_url, survey.slug) == 42
+        responses.accept_all(connection, arrivals(survey, 40), NOW, responses.Links())
+        connection.execute(sa.delete(batches_of(1)))
     engine.dispose()
+    others: list[int] = []
+
+    def mend_too() -> None:
+        if not others:
+            others.append(0)
+            others[0] = factories.run(database_url, "recount").exit_code
+
+    with doing_while_it_reads(mend_too):
+        assert factories.run(database_url, "recount").exit_code == 1
+
+    assert others == [1]
+    assert agree(database_url, survey.slug) == 40
+
+
+@pytest.mark.parametrize("spoilt", [["lost"], ["rows", "twice"]])
+def test_books_of_a_survey_that_is_closed_meanwhile_are_put_right(
+    database_url: str, spoilt: Sequence[str]
+) -> None:
+    survey = factories.publish(database_url, minimum=4)
+    engine = make_engine(database_url).execution_options(moneda_writes=True)
+    with engine.begin() as connection:
+        responses.accept_all(connection, arrivals(survey, 60), NOW, responses.Links())
+        for kind in spoilt:
+            spoil(connection, kind, random.Random(1))
+    engine.dispose()
+    asked = 0
+
+    def close_at_last() -> None:
+        nonlocal asked
+        asked += 1
+        if asked == 2:  # what differs was looked at once before
+            factories.close(database_url, survey.slug)
+
+    with doing_while_it_reads(close_at_last):
+        assert factories.run(database_url, "recount").exit_code == 1
+
+    assert asked > 2
+    agree(database_url, survey.slug)
+    assert factories.run(database_url, "tidy").exit_code == 0
+    agree(database_url, survey.slug)
 
 
 def test_recount_tells_what_differs_and_mends_it(database_url: str) -> None:
@@ -494,3 +671,19 @@ def test_reading_that_breaks_off_leaves_no_cursor_open(postgresql: NewDatabase) 
         assert session.scalar(sa.text("SELECT count(*) FROM pg_cursors")) == 0
         assert caught.value is not None
         session.rollback()
+
+
+def test_nothing_is_left_of_a_cell_whose_rows_are_gone(database_url: str) -> None:
+    survey = factories.publish(database_url, minimum=4)
+    engine = make_engine(database_url).execution_options(moneda_writes=True)
+    with engine.begin() as connection:
+        responses.accept_all(connection, arrivals(survey, 40), NOW, responses.Links())
+        connection.execute(sa.delete(responses_of(1)))
+    engine.dispose()
+
+    told = factories.run(database_url, "recount", "--json")
+
+    (document,) = json.loads(told.stdout)
+    assert document["differences"][0]["counted_without_response"] == 40
+    rows = factories.dump(database_url)
+    assert [rows[name] for name in ("cells", "batches", "removals")] == [[], [], []]

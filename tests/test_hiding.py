@@ -91,7 +91,7 @@ def play(session: Session, seed: int, hide: Callable[..., dict[int, int]]) -> It
 
     def take_back(reports: bytes) -> None:
         living.remove(reports)
-        batches.remove(connection, found.id, key, reports)
+        batches.remove(connection, found.id, key, [reports])
 
     def read_waiting() -> list[bytes]:
         strings = connection.scalars(sa.select(cells_of(found.id).c.waiting)).one()
@@ -204,7 +204,7 @@ def play_links(session: Session, seed: int) -> Iterator[str]:
             wait = [reports for reports in living[place] if reports not in shown or draw.random() < 0.05]
             for reports in wait[: draw.choice((1, 2, 9))]:
                 living[place].remove(reports)
-                batches.remove(connection, found.id, batches.CellKey(version, place), reports)
+                batches.remove(connection, found.id, batches.CellKey(version, place), [reports])
     acceptance.close_survey(found)
     acceptance.close_survey(found)  # pressed twice
     look()

@@ -3,6 +3,8 @@
 import hashlib
 import json
 import re
+import secrets
+from collections import Counter
 from collections.abc import Mapping
 from datetime import datetime
 
@@ -11,7 +13,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from server.collect import invitation_batches, response_codes, responses
-from server.inputs import InputError
+from server.inputs import CODE_ALPHABET, InputError
 from server.people import survey_access
 from server.store.models import InvitationBatch, Stratum, Survey
 from tests.support import factories
@@ -46,6 +48,30 @@ def test_codes_are_random_grouped_and_kept_as_hashes(survey: Published, database
     assert {(key, spent) for key, _batch, spent in _codes(database_url)} == {(key, False) for key in hashes}
     ((_id, survey_id, stratum, label, _day, size, withdrawn),) = dump(database_url)["invitation_batches"]
     assert (survey_id, stratum, label, size, withdrawn) == (1, None, "Class 3B", 1000, None)
+
+
+def test_every_byte_that_is_drawn_is_as_often_one_letter_as_another(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(secrets, "token_bytes", lambda number: bytes(range(256))[:number])
+
+    letters = Counter("".join(invitation_batches.draw_codes(16)))
+
+    assert letters == dict.fromkeys(CODE_ALPHABET, 8)
+
+
+def test_codes_are_stored_by_one_statement(survey: Published, database_url: str) -> None:
+    """Others wait until they are all there."""
+    statements: list[bool] = []
+
+    def look(_connection: object, _cursor: object, statement: str, *rest: object) -> None:
+        if "INTO invitations_" in statement:
+            statements.append(bool(rest[-1]))
+
+    sa.event.listen(sa.Engine, "before_cursor_execute", look)
+    factories.invite(database_url, survey.slug, 1000)
+    sa.event.remove(sa.Engine, "before_cursor_execute", look)
+    assert statements == [False]  # and not executed a thousand times
 
 
 def test_code_lets_one_response_in(survey: Published, database_url: str) -> None:

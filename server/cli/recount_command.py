@@ -1,8 +1,7 @@
 """`python -m server recount`: the books of surveys are held against the stored rows."""
 
 import json
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import suppress
 from typing import Any
 
 import click
@@ -18,14 +17,13 @@ from server.cli.common import (
     snapshot_session,
 )
 from server.collect import batches
-from server.collect.batches import Recount
-from server.collect.untidied import mark_untidied
+from server.collect.batches import ChangedError, Recount
 from server.people import survey_access
-from server.store.models import State, Survey
+from server.store.models import Survey
 from server.study import strata, surveys
 
-_TRIES = 3
-"""Times that books are made anew before a survey takes no responses meanwhile."""
+_TRIES = 20
+"""Times that books are looked at, until they agree: twice, unless somebody else mends them or changes the survey."""
 
 
 @click.command()
@@ -35,10 +33,9 @@ _TRIES = 3
 def recount(ctx: click.Context, slugs: tuple[str, ...], as_json: bool) -> None:
     """Hold what is counted of surveys, or of all, against their stored responses.
 
-    What differs is made anew from the responses, and said; then the exit status is 1. Where the rows of responses
-    were deleted, as their days were over, nothing is compared, and it is said so. Others go on meanwhile. Only where
-    responses to the survey that differs kept coming, three times, it takes none until it is done, and on SQLite no
-    other one does.
+    What differs is said, and put right piece by piece; then the exit status is 1. Where the rows of responses were
+    deleted, as their days were over, nothing is compared, and it is said so. Responses go on coming meanwhile. While a
+    survey is open, what is put right is shown as new responses are, and as those that were taken back.
     """
     documents: list[dict[str, Any]] = []
     with snapshot_session() as session:
@@ -52,7 +49,7 @@ def recount(ctx: click.Context, slugs: tuple[str, ...], as_json: bool) -> None:
             documents.append(_document(session, survey, compared))
     for document in documents:
         if not document["agrees"]:
-            document["differences"] = _rebuild(document["survey"])
+            _mend(document["survey"])
     if as_json:
         click.echo(json.dumps(documents, ensure_ascii=False))
     else:
@@ -66,38 +63,17 @@ def _list_published(session: Session) -> list[Survey]:
     return list(session.scalars(query))
 
 
-def _rebuild(slug: str) -> list[dict[str, Any]]:
-    """Make the books of a survey anew; what differed.
-
-    That takes long, and nobody waits for it, but where responses keep coming meanwhile.
-    """
+def _mend(slug: str) -> None:
+    """Put the books of a survey right, however often it is changed meanwhile: responses do not count as that."""
     for _ in range(_TRIES):
-        with snapshot_session() as reading:
-            seen = found_survey(reading, slug)
-            if seen.deleted:  # just now
-                return []
-            new = batches.make_anew(reading.connection(), seen, surveys.today())
-        with _holding(slug) as (session, survey):
-            if batches.put_in_place(session.connection(), survey, new):
-                return _close_up(session, survey, new.found)
-    with _holding(slug) as (session, survey):  # nothing arrives now
-        if survey.deleted:
-            return []
-        return _close_up(session, survey, batches.rebuild(session, survey, surveys.today()))
-
-
-@contextmanager
-def _holding(slug: str) -> Iterator[tuple[Session, Survey]]:
-    with database_session() as session:
-        survey = found_survey(session, slug)
-        session.refresh(survey, with_for_update=True)
-        yield session, survey
-
-
-def _close_up(session: Session, survey: Survey, found: Recount) -> list[dict[str, Any]]:
-    if survey.state == State.CLOSED and not found.agrees:
-        mark_untidied(session, survey.id)
-    return _differences(session, survey, found)
+        with database_session() as writing, snapshot_session() as reading:
+            survey = found_survey(reading, slug)
+            if survey.deleted:  # just now
+                return
+            with suppress(ChangedError):
+                if batches.mend(reading, writing, survey.id, surveys.today()).agrees:
+                    return
+    raise click.ClickException(f"{slug} was changed again and again meanwhile; try again")
 
 
 def _document(session: Session, survey: Survey, found: Recount) -> dict[str, Any]:
@@ -139,7 +115,7 @@ def _print(documents: list[dict[str, Any]]) -> None:
                 document["survey"],
                 "total" if each["version"] is None else str(each["version"]),
                 each["stratum"] or "-",
-                "made anew",
+                "put right",
                 str(each["not_counted"]),
                 str(each["counted_without_response"]),
             ]

@@ -78,7 +78,7 @@ def _count(session: Session, table: sa.FromClause, lost: sa.ColumnElement[bool],
 
 
 def check_counts(session: Session, ids: Sequence[int]) -> Iterator[str]:
-    """What is shown of each survey agrees with its stored responses; `recount` makes anew what does not."""
+    """What is shown of each survey agrees with its stored responses; `recount` puts right what does not."""
     unfinished = list_unfinished(session)
     for survey_id in ids:
         survey = session.get_one(Survey, survey_id)

@@ -12,7 +12,7 @@ A batch names no row of the table of responses, and no row names a batch. Small 
 reading all of them takes few steps, however many responses they hold, and so does storing one more.
 After a survey was closed, tidying puts `order_batches` in their place, which do not tell any more which
 responses came together, but for the week in which they were shown (`weeks`). All of it is in tables of the
-survey's own (`server.store.own_tables`). Functions take a Session or a connection and never commit.
+survey's own (`server.store.own_tables`). Functions take a Session or a connection and never commit, but for `mend`.
 """
 
 from server.collect.batches.adding import Group, add, give_sealing, is_batch, merge_small, write_sealing
@@ -43,7 +43,7 @@ from server.collect.batches.counting import (
 )
 from server.collect.batches.encoding import add_up, as_keys
 from server.collect.batches.margins import Margin, count_wrong_sums, margin_of, read_sealed_margins
+from server.collect.batches.mending import ChangedError, mend
 from server.collect.batches.ordering import order_batches
-from server.collect.batches.rebuilding import make_anew, put_in_place, rebuild
 from server.collect.batches.recounting import Difference, Recount, recount
 from server.collect.batches.removing import remove, subtract

@@ -1,6 +1,6 @@
 """The books held against the stored rows."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import groupby, islice
 from typing import Any
@@ -44,10 +44,21 @@ class Recount:
         return not self.differences and self.rows == self.counted
 
 
+def _report_no_part(_key: CellKey, _part: Tally) -> None:
+    """For whoever only wants to know how many differ."""
+
+
 def recount(
-    connection: sa.Connection, survey_id: int, report_progress: ProgressReporter = report_no_progress
+    connection: sa.Connection,
+    survey_id: int,
+    report_progress: ProgressReporter = report_no_progress,
+    report_part: Callable[[CellKey, Tally], None] = _report_no_part,
 ) -> Recount:
-    """Hold the books of a survey against its rows. The caller sees one moment of the database."""
+    """Hold the books of a survey against its rows. The caller sees one moment of the database.
+
+    `report_part` is told, cell by cell, report strings that differ, each once and in order, and how many more of each
+    the rows have than the books.
+    """
     stored = count_stored(connection, survey_id)
     query = sa.select(SurveyVersion.id, SurveyVersion.reports).where(SurveyVersion.survey_id == survey_id)
     lengths = {version: len(reports) for version, reports in connection.execute(query)}
@@ -69,6 +80,9 @@ def recount(
             missing += int(part.counts[part.counts > 0].sum())
             surplus -= int(part.counts[part.counts < 0].sum())
             total += number
+            differs = part.counts != 0
+            if differs.any():
+                report_part(key, Tally(part.patterns[differs], part.counts[differs]))
             report_progress(rows + total, stored)
         said = _read_number(connection, survey_id, cell_id(key)) - (total - missing + surplus)
         difference = Difference(key, missing + max(-said, 0), surplus + max(said, 0))
@@ -80,23 +94,11 @@ def recount(
     return Recount(tuple(found), rows, stored)
 
 
-def rows_in_order(connection: sa.Connection, survey_id: int, key: CellKey, length: int) -> Iterator[Tally]:
-    """The stored rows of a cell as a tally in order, part by part."""
-    return _tallies(_rows(connection, survey_id, of_cell(survey_id, key)), length)
-
-
-def of_cell(survey_id: int, key: CellKey) -> sa.ColumnElement[bool]:
-    """The condition on a survey's rows to be those of a cell."""
-    rows = responses_of(survey_id).c
-    here = rows.stratum_id.is_(None) if key.stratum_id is None else rows.stratum_id == key.stratum_id
-    return sa.and_(rows.version_id == key.version_id, here, rows.mode == key.mode)
-
-
-def _rows(connection: sa.Connection, survey_id: int, *conditions: sa.ColumnElement[bool]) -> Iterator[Any]:
+def _rows(connection: sa.Connection, survey_id: int) -> Iterator[Any]:
     """The distinct rows of a survey with the number of each, in the order of cells and of what they report."""
     rows = responses_of(survey_id).c
     held = rows.version_id, rows.stratum_id, rows.mode, rows.reports
-    query = sa.select(*held, sa.func.count()).where(*conditions).group_by(*held)
+    query = sa.select(*held, sa.func.count()).group_by(*held)
     ordered = query.order_by(rows.version_id, rows.stratum_id.nulls_first(), rows.mode, rows.reports)
     yield from connection.execute(ordered, execution_options={"yield_per": _ROWS})
 

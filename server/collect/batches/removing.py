@@ -7,16 +7,16 @@ same will do. Closing takes out what is left (`closing`).
 """
 
 from collections import Counter
-from collections.abc import Container, Mapping
+from collections.abc import Container, Mapping, Sequence
 from datetime import date
 from secrets import SystemRandom
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import sqlalchemy as sa
 
 from server.collect.batches.cells import CellKey, cell_id
-from server.collect.batches.encoding import decode, encode
+from server.collect.batches.encoding import as_keys, decode, encode
 from server.collect.batches.merging import row_of
 from server.collect.batches.weeks import decode_days, drop_week, read_week
 from server.collect.tallies import Tally
@@ -37,25 +37,28 @@ def cut(strings: bytes, length: int) -> list[bytes]:
     return [strings[start : start + length] for start in range(0, len(strings), length)]
 
 
-def remove(connection: sa.Connection, survey_id: int, key: CellKey, reports: bytes) -> None:
-    """Take one response out of the books, now or with the next batch.
+def remove(connection: sa.Connection, survey_id: int, key: CellKey, gone: Sequence[bytes]) -> int:
+    """Take responses out of the books, now or with the next batch; how many it is that leave with that.
 
-    The caller has deleted its row, in this transaction, and holds the survey.
+    The caller has deleted their rows, in this transaction, and holds the survey.
     """
-    cells, number = cells_of(survey_id), cell_id(key)
-    waiting = cut(
-        connection.scalars(sa.select(cells.c.waiting).where(cells.c.id == number)).one(), len(reports)
+    cells, number, length = cells_of(survey_id), cell_id(key), len(gone[0])
+    waiting = Counter(
+        cut(connection.scalars(sa.select(cells.c.waiting).where(cells.c.id == number)).one(), length)
     )
-    if reports in waiting:
-        waiting.remove(reports)
-        rest = {"waiting_n": len(waiting), "waiting": b"".join(waiting)}
-        connection.execute(sa.update(cells).where(cells.c.id == number).values(rest))
-        return
-    removals = removals_of(survey_id)
-    strings = sorted([*_read_noted(connection, survey_id, number, len(reports)), reports])
-    connection.execute(sa.delete(removals).where(removals.c.cell_id == number))
-    row = {"cell_id": number, "n": len(strings), "strings": b"".join(strings)}
-    connection.execute(sa.insert(removals).values(row))
+    at_once = waiting & Counter(gone)
+    if at_once:
+        rest = sorted((waiting - at_once).elements())
+        values = {"waiting_n": len(rest), "waiting": b"".join(rest)}
+        connection.execute(sa.update(cells).where(cells.c.id == number).values(values))
+    later = list((Counter(gone) - at_once).elements())
+    if later:
+        removals = removals_of(survey_id)
+        strings = sorted([*_read_noted(connection, survey_id, number, length), *later])
+        connection.execute(sa.delete(removals).where(removals.c.cell_id == number))
+        row = {"cell_id": number, "n": len(strings), "strings": b"".join(strings)}
+        connection.execute(sa.insert(removals).values(row))
+    return len(later)
 
 
 def take_out_removals(
@@ -86,9 +89,7 @@ def take_out(
     weeks: set[str | None] = set()
     batches = batches_of(survey_id)
     # Others may merge some of them at this moment: what they leave is read once they are done.
-    query = sa.select(batches.c.id, batches.c.level, batches.c.days, batches.c.content).where(
-        batches.c.cell_id == cell
-    )
+    query = sa.select(batches).where(batches.c.cell_id == cell)
     locked = connection.execute(
         sa.select(batches.c.id, batches.c.days)
         .where(batches.c.cell_id == cell)
@@ -103,22 +104,32 @@ def take_out(
         after = subtract(before, left)
         if after.n == before.n:
             continue
-        told, own = decode_days(row.days), read_week(row.days)
+        told = decode_days(row.days)
         for day in _RANDOM.sample(list(told), before.n - after.n, counts=list(told.values())):
             told[day] -= 1
             days[day] += 1
-        this = batches.c.id == number
-        if after.n:
-            new = row_of(cell, after.n, told, encode(after), length, merged=row.level > 0, week=own)
-            del new["id"]
-            connection.execute(sa.update(batches).where(this).values(new))
-        else:
-            connection.execute(sa.delete(batches).where(this))
-        weeks.add(own)
+        rewrite(connection, survey_id, row, after, told)
+        weeks.add(read_week(row.days))
     if weeks <= {week}:
         return Removed(days, week)
     forget_weeks(connection, survey_id, cell, weeks)
     return Removed(days, None)
+
+
+def rewrite(
+    connection: sa.Connection, survey_id: int, batch: Any, tally: Tally, days: Mapping[date, int]
+) -> None:
+    """Let a batch (its `id`, `cell_id`, `level` and `days`) hold this, from these days on, in the week that it has."""
+    batches = batches_of(survey_id)
+    this = batches.c.id == batch.id
+    if tally.n:
+        length, week = tally.patterns.shape[1], read_week(batch.days)
+        merged = batch.level > 0
+        new = row_of(batch.cell_id, tally.n, days, encode(tally), length, merged=merged, week=week)
+        del new["id"]
+        connection.execute(sa.update(batches).where(this).values(new))
+    else:
+        connection.execute(sa.delete(batches).where(this))
 
 
 def forget_weeks(
@@ -134,14 +145,18 @@ def forget_weeks(
 
 def subtract(tally: Tally, strings: Counter[bytes]) -> Tally:
     """A tally without some of its report strings; they are taken off `strings`, too."""
-    counts = None
-    for string in [string for string, number in strings.items() if number]:
-        for place in np.flatnonzero((tally.patterns == np.frombuffer(string, dtype=np.uint8)).all(axis=1)):
-            counts = tally.counts.copy() if counts is None else counts
-            fewer = min(int(counts[place]), strings[string])
-            counts[place] -= fewer
-            strings[string] -= fewer
-    return tally if counts is None else Tally(tally.patterns[counts > 0], counts[counts > 0])
+    wanted = sorted(string for string, number in strings.items() if number)
+    if not wanted:
+        return tally
+    keys, sought = as_keys(tally.patterns), np.array(wanted, dtype=f"S{len(wanted[0])}")
+    places = np.searchsorted(sought, keys).clip(max=len(wanted) - 1)
+    counts = tally.counts.copy()
+    for row in np.flatnonzero(sought[places] == keys):
+        string = wanted[places[row]]
+        fewer = min(int(counts[row]), strings[string])
+        counts[row] -= fewer
+        strings[string] -= fewer
+    return Tally(tally.patterns[counts > 0], counts[counts > 0])
 
 
 def _read_noted(connection: sa.Connection, survey_id: int, cell: int, length: int) -> list[bytes]:

@@ -102,7 +102,7 @@ def _remove(connection: sa.Connection, survey_id: int, response_id: bytes) -> bo
     if gone is None:
         return False
     key = CellKey(gone.version_id, gone.stratum_id, gone.mode)
-    batches.remove(connection, survey_id, key, bytes(gone.reports))
+    batches.remove(connection, survey_id, key, [bytes(gone.reports)])
     return True
 
 

@@ -102,7 +102,7 @@ def is_unchanged(session: Session | sa.Connection, work: Due) -> bool:
     return frozenset(marks) == work.marks
 
 
-CHANGED = "codes were withdrawn, or what is counted was made anew, meanwhile"
+CHANGED = "codes were withdrawn, or what is counted was put right, meanwhile"
 """Why what was begun does not stand."""
 
 
