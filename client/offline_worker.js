@@ -4,7 +4,7 @@
 
 const { registration } = globalThis;
 const cacheName = `moneda:${new URL(registration.scope).pathname}`;
-const PATIENCE = 10000; // ms; on a new connection of 50 kbit/s and 1,000 ms a page takes about six seconds
+const PATIENCE = 10000; // ms; through a new connection of 50 kbit/s and 1,000 ms a page came after 4 s, without looking up its name
 let silent = false; // nothing came for what was asked last: until a page is opened, nobody waits for that once more
 
 addEventListener('fetch', (event) => {
