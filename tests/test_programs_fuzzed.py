@@ -30,8 +30,8 @@ from tests.support.scale import scaled
 
 pytestmark = pytest.mark.scaled
 
-EACH = scaled(8, -(-100_000 // len(OPERATIONS)))
-"""Requests to each operation: 100,000 in all where they are many."""
+EACH = scaled(8, -(-68_000 // len(OPERATIONS)))
+"""Requests to each operation: 68,000 in all where they are many."""
 
 
 @dataclass(frozen=True)
@@ -105,7 +105,8 @@ def target(sqlite: NewDatabase) -> Iterator[Target]:
         researcher = session.get_one(Researcher, number)
         token = api_tokens.create_token(session, researcher, None, "editor", "fuzzing", "1")
     client = app.test_client()
-    with closing(CachedDump(database_url)) as database:
+    # The day on which a token was used is noted aside.
+    with closing(CachedDump(database_url, left_out=["api_tokens"])) as database:
         yield Target(client, database_url, database, token, client.get("/api/v1/openapi.json").json)
     app.extensions["moneda.engine"].dispose()
 
@@ -127,18 +128,13 @@ def test_no_request_breaks_anything(target: Target, name: str) -> None:
         seen[answer.status_code] += 1
         assert answer.status_code < 500
         if before is not None and answer.status_code >= 400:
-            assert without_days(target.database.read()) == without_days(before)
+            assert target.database.read() == before
         if answer.status_code not in (404, 405) or answer.mimetype == "application/problem+json":
             target.check(name, answer)
         answer.close()
 
     ask()
     assert sum(seen.values()) >= min(EACH, 2)
-
-
-def without_days(rows: factories.Rows) -> factories.Rows:
-    """A dump without the days on which tokens were used, which are noted aside."""
-    return {table: found for table, found in rows.items() if table != "api_tokens"}
 
 
 def test_a_change_between_two_looks_is_seen(target: Target) -> None:
@@ -151,4 +147,4 @@ def test_a_change_between_two_looks_is_seen(target: Target) -> None:
         before = target.database.read()
         assert target.database.read() is before
         change()
-        assert without_days(target.database.read()) != without_days(before)
+        assert target.database.read() != before

@@ -20,8 +20,8 @@ from hypothesis import strategies as st
 from server.config import Config
 from tests.conftest import NewDatabase
 from tests.support import completion_claims, factories, ticket_buyers
-from tests.support.cached_dump import CachedDump
-from tests.support.factories import Published, Rows
+from tests.support.cached_dump import CachedDump, Copied
+from tests.support.factories import Published
 from tests.support.front_client import create_app
 from tests.support.odd_inputs import odd_values
 from tests.support.scale import scaled
@@ -78,7 +78,7 @@ class Target:
         assert answer.is_json
         return answer.status_code
 
-    def read(self) -> tuple[Rows, bytes]:
+    def read(self) -> tuple[Copied, bytes]:
         """What is stored, in the database and beside it."""
         beside = list_of(self.database_url)
         return self.database.read(), beside.read_bytes() if beside.exists() else b""
