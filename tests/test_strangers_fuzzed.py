@@ -30,8 +30,8 @@ from tests.support.withdrawal_lists import list_of
 pytestmark = pytest.mark.scaled
 
 ADDRESSES = ("responses", "code.json", "ticket.json", "completion.json", "receipt.json", "withdrawal.json")
-EACH = scaled(30, -(-20_000 // len(ADDRESSES)))
-"""Bodies sent to each address: 20,000 in all where they are many."""
+EACH = scaled(30, -(-40_000 // len(ADDRESSES)))
+"""Bodies sent to each address: 40,000 in all where they are many."""
 BLINDED = b"\4" * 256
 """A number below every modulus."""
 KINDS = ["application/json", "application/json; charset=utf-8", "Application/JSON", "text/plain", ""]
