@@ -34,8 +34,8 @@ EXAMPLES = scaled(20, 139)
 a page would do little else than to read which tables there are."""
 PARTS = scaled(1, 24)
 """Each draws other examples; side by side where there are cores."""
-LOOKS = scaled(2, 6)
-"""Pages that are opened of a survey at a time."""
+LOOKS = scaled(2, 4)
+"""Pages that are opened of a survey at a time, each once."""
 PATIENCE = 5
 """How often something is asked for that cannot be had at the moment."""
 SLOW = {"results.report_pdf"}
@@ -103,7 +103,7 @@ def walk(site: Site, slug: str, draw: st.DataObject) -> None:
     pages = site.pages(slug)
 
     def look() -> None:
-        for path in draw.draw(st.lists(st.sampled_from(pages), min_size=LOOKS, max_size=LOOKS)):
+        for path in draw.draw(st.lists(st.sampled_from(pages), min_size=LOOKS, max_size=LOOKS, unique=True)):
             site.ask(path)
 
     look()

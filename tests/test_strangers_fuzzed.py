@@ -20,8 +20,8 @@ from hypothesis import strategies as st
 from server.config import Config
 from tests.conftest import NewDatabase
 from tests.support import completion_claims, factories, ticket_buyers
-from tests.support.cached_dump import CachedDump
-from tests.support.factories import Published, Rows
+from tests.support.cached_dump import CachedDump, Copied
+from tests.support.factories import Published
 from tests.support.front_client import create_app
 from tests.support.odd_inputs import odd_values
 from tests.support.scale import scaled
@@ -30,8 +30,8 @@ from tests.support.withdrawal_lists import list_of
 pytestmark = pytest.mark.scaled
 
 ADDRESSES = ("responses", "code.json", "ticket.json", "completion.json", "receipt.json", "withdrawal.json")
-EACH = scaled(30, -(-20_000 // len(ADDRESSES)))
-"""Bodies sent to each address: 20,000 in all where they are many."""
+EACH = scaled(30, -(-40_000 // len(ADDRESSES)))
+"""Bodies sent to each address: 40,000 in all where they are many."""
 BLINDED = b"\4" * 256
 """A number below every modulus."""
 KINDS = ["application/json", "application/json; charset=utf-8", "Application/JSON", "text/plain", ""]
@@ -78,7 +78,7 @@ class Target:
         assert answer.is_json
         return answer.status_code
 
-    def read(self) -> tuple[Rows, bytes]:
+    def read(self) -> tuple[Copied, bytes]:
         """What is stored, in the database and beside it."""
         beside = list_of(self.database_url)
         return self.database.read(), beside.read_bytes() if beside.exists() else b""

@@ -1,8 +1,11 @@
 """Where a survey wants it, an opened page goes on without a network, and leaves with Send or when it is erased."""
 
 import json
+import os
 import re
-from collections.abc import Callable
+import signal
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 import pytest
 from playwright.sync_api import Page, Route, expect
@@ -236,6 +239,47 @@ def test_a_kept_page_never_stands_in_for_what_the_network_says(
         expect(page.locator("main")).not_to_have_attribute("data-offline", re.compile("."))
         expect(page.get_by_role("heading", level=1)).to_be_visible()
         assert left_here(page) == ([], [], [])
+
+
+@contextmanager
+def held(served: factories.Served) -> Iterator[None]:
+    """The server stands still: connections are accepted and nothing is answered, until the end."""
+    os.killpg(served.process.pid, signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        os.killpg(served.process.pid, signal.SIGCONT)
+
+
+def test_where_nothing_comes_through_the_kept_page_comes_until_the_network_is_back(
+    open_page: Opener, served: factories.Served
+) -> None:
+    survey = publish_offline(served)
+    visit = opened(open_page, survey)
+    page = visit.page
+    page.wait_for_load_state("networkidle")
+    asked: list[str] = []
+    page.context.on("request", lambda request: asked.append(request.url) if request.service_worker else None)
+    page.context.new_cdp_session(page).send("Network.clearBrowserCache")  # so that every file is asked for
+    factories.publish(served.database_url, {**SURVEY, "title": "Exams, again"}, survey.slug)
+    with held(served):
+        page.reload(timeout=4 * PATIENCE)
+        visit.start(3)
+        expect(visit.radio("Yes")).to_be_visible()
+        # The page was waited for, and nothing else.
+        assert [url for url in asked if not url.endswith("/offline_worker.js")] == [page.url]
+        assert left_here(page)[0] == [f"moneda:/s/{survey.slug}"]
+    page.reload()
+    expect(page.get_by_role("heading", name="Exams, again")).to_be_visible()
+
+
+def test_an_answer_that_takes_its_time_is_waited_for(open_page: Opener, served: factories.Served) -> None:
+    survey = publish_offline(served)
+    page = opened(open_page, survey).page
+    factories.publish(served.database_url, {**SURVEY, "title": "Exams, again"}, survey.slug)
+    with held(served), page.context.expect_event("request", lambda request: bool(request.service_worker)):
+        page.evaluate("location.reload()")
+    expect(page.get_by_role("heading", name="Exams, again")).to_be_visible()
 
 
 def test_a_kept_file_that_was_altered_does_not_run(open_page: Opener, served: factories.Served) -> None:
