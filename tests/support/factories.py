@@ -269,6 +269,19 @@ _ENGINES: dict[str, sa.Engine] = {}
 
 
 @contextmanager
+def staying_connected(database_url: str) -> Iterator[None]:
+    """Keep the connection to SQLite, too: beside hundreds of surveys, a new one first reads what all their tables are.
+
+    Nobody may read or copy the database's file meanwhile: part of it is in the write-ahead log.
+    """
+    _ENGINES[database_url] = make_engine(database_url)
+    try:
+        yield
+    finally:
+        let_go(database_url)
+
+
+@contextmanager
 def writing(database_url: str) -> Iterator[Session]:
     """A session that is committed at the end."""
     engine = _ENGINES.get(database_url) or make_engine(database_url)
