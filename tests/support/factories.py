@@ -9,6 +9,7 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
@@ -437,6 +438,15 @@ def moneda(
     return subprocess.run(
         command, cwd=ROOT, env=env, input=text, capture_output=True, text=True, timeout=120, check=False
     )
+
+
+def run_forked(database_url: str, *arguments: str, **settings: str) -> subprocess.CompletedProcess[str]:
+    """The same in a process that begins with everything imported: no more is asked than that it is another one."""
+    with tempfile.TemporaryFile("w+") as errors:
+        process = ForkedServer(arguments, environment(database_url, **settings), errors)
+        written = process.communicate(120)
+        errors.seek(0)
+        return subprocess.CompletedProcess(arguments, process.wait(), written, errors.read())
 
 
 def run(database_url: str, *arguments: str, text: str = "") -> Result:

@@ -4,7 +4,7 @@
 start one. So one process imports and compiles it all and forks: what runs in the copy is the same
 `python -m server`, with its own arguments, environment, standard streams, process group and end. Other modules that
 tests run as processes of their own, to kill them or to let several race, begin in the same way.
-`tests/test_start.py` and the tests of the command line start Python anew.
+`tests/test_start.py` and `tests/test_cli.py` start Python anew.
 
 Run as `python -m tests.support.forked_servers DESCRIPTOR`: requests come through the socket of this number, each
 with three descriptors: standard output, standard error, and a socket that is told the process id and, in the end,
