@@ -68,7 +68,6 @@ def pytest_collection(session: pytest.Session) -> Generator[None, object, object
         shared_imports.import_share(session.config)
         return (yield)
     finally:
-        gc.collect()
         gc.freeze()
         gc.set_threshold(50_000, 50, 100)
         gc.enable()

@@ -11,7 +11,7 @@ from server.cli import main
 from server.output.languages import LANGUAGES, RESPONDENT_LANGUAGES
 from tests.conftest import NewDatabase
 from tests.support import factories
-from tests.support.factories import dump, moneda
+from tests.support.factories import dump, run_forked
 
 ESTIMATE = ["estimate", "--gamma", "0.25", "--counts", "600,400"]
 
@@ -210,7 +210,7 @@ def test_port_that_is_taken_is_named(sqlite: NewDatabase) -> None:
         taken.listen()
         port = taken.getsockname()[1]
 
-        done = moneda(sqlite(True), "serve", "--port", str(port))
+        done = run_forked(sqlite(True), "serve", "--port", str(port))
 
     assert done.returncode == 2
     assert f"cannot serve on 127.0.0.1 port {port}" in done.stderr

@@ -128,7 +128,7 @@ def test_the_image_runs_as_nobody_in_particular_and_its_settings_are_settings() 
     assert secrets_key(settings).parent == Path("/data")
     assert re.findall(r"^VOLUME (.+)$", DOCKERFILE, re.MULTILINE) == ["/data"]
     command = json.loads(re.findall(r"^CMD (.+)$", DOCKERFILE, re.MULTILINE)[-1])
-    refused = factories.moneda("sqlite:////nowhere/x", *command)
+    refused = factories.run_forked("sqlite:////nowhere/x", *command)
     assert "MONEDA_PUBLIC_URL must name" in refused.stderr  # an image that is only started says what to set
 
 

@@ -276,12 +276,12 @@ def test_cut_connections_are_replaced(fleet: Fleet) -> None:
 
 def test_servers_that_do_not_share_their_files_are_refused(fleet: Fleet, tmp_path: Path) -> None:
     """Marks of their own would not notice what others spent; what one key has sealed no other opens."""
-    marks = factories.moneda(fleet.database_url, "serve", MONEDA_MARKS=str(tmp_path / "elsewhere"))
+    marks = factories.run_forked(fleet.database_url, "serve", MONEDA_MARKS=str(tmp_path / "elsewhere"))
     assert (marks.returncode, "MONEDA_MARKS must be the folder of the other servers" in marks.stderr) == (
         2,
         True,
     )
-    key = factories.moneda(fleet.database_url, "serve", MONEDA_SECRETS_KEY=str(tmp_path / "own.key"))
+    key = factories.run_forked(fleet.database_url, "serve", MONEDA_SECRETS_KEY=str(tmp_path / "own.key"))
     assert (key.returncode, "MONEDA_SECRETS_KEY must name a file with the key" in key.stderr) == (2, True)
 
 

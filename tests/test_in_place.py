@@ -172,7 +172,7 @@ def test_tidying_and_other_processes_leave_the_files_in_place(engine: sa.Engine,
         session.add(Researcher(name="new"))
         session.commit()
     with engine.connect() as reading:
-        assert factories.moneda(f"sqlite:///{path}", "tidy", "--json").returncode == 0
+        assert factories.run_forked(f"sqlite:///{path}", "tidy", "--json").returncode == 0
         reading.rollback()
         check_in_place(engine)
     engine.dispose()

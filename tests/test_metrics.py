@@ -248,7 +248,7 @@ def test_a_port_that_is_taken_is_named(sqlite: NewDatabase) -> None:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         port = taken.getsockname()[1]
-        done = factories.moneda(
+        done = factories.run_forked(
             sqlite(True), "serve", "--port", str(factories.free_port()), MONEDA_METRICS=str(port)
         )
     assert done.returncode == 2
@@ -260,7 +260,7 @@ def test_a_port_that_is_taken_is_named(sqlite: NewDatabase) -> None:
 def test_the_port_of_the_site_is_not_taken_for_metrics(postgresql: NewDatabase, workers: int) -> None:
     """Nor by the last of several processes."""
     port = factories.free_port()
-    done = factories.moneda(
+    done = factories.run_forked(
         postgresql(True),
         *("serve", "--workers", str(workers), "--port", str(port)),
         MONEDA_METRICS=str(port + 1 - workers),

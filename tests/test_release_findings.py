@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from datetime import date
 from decimal import Decimal
+from itertools import chain
 
 import numpy as np
 import pytest
@@ -22,6 +23,8 @@ from server.reports.public_source import PublishedVersion
 from server.reports.report_words import ReportWords
 from server.study.definitions.definition_reader import parse_definition
 from tests.support import every_kind, sample_ledger
+from tests.support.sampling import choose
+from tests.support.scale import scale
 
 Interval = tuple[float, float]
 DEFINITION = parse_definition(every_kind.document())
@@ -69,6 +72,13 @@ def read(words: ReportWords, entry: Released) -> ReleaseFinding:
     return finding
 
 
+def draw_intervals(name: str) -> Iterator[tuple[float, Interval]]:
+    """A quarter of 10,000 with each commit, all in `make test-long`."""
+    quarters = range(4)
+    taken = quarters if scale() == "long" else [choose(name, quarters)]
+    return chain.from_iterable(make_up_intervals(2_500, 15 + quarter) for quarter in taken)
+
+
 def make_up_intervals(number: int, seed: int = 15) -> Iterator[tuple[float, Interval]]:
     """Estimates and intervals of every width, around every share, and beyond the possible ones."""
     rng = np.random.default_rng(seed)
@@ -109,10 +119,11 @@ def means_too_much(meaning: str, interval: Interval, language: str) -> bool:
     )
 
 
+@pytest.mark.scaled
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_no_sentence_of_a_share_says_more_than_its_interval(language: str) -> None:
     words, said, halves = ReportWords(language), set(), set()
-    for value, interval in make_up_intervals(10_000):
+    for value, interval in draw_intervals(f"share {language}"):
         found = read(words, release_share(value, interval))
         headline = found.headline
         assert headline is not None
@@ -131,13 +142,14 @@ def test_no_sentence_of_a_share_says_more_than_its_interval(language: str) -> No
     assert halves == {"more", "fewer"}
 
 
+@pytest.mark.scaled
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_no_sentence_of_a_mean_says_more_than_its_interval(language: str) -> None:
     words, said = ReportWords(language), set()
     question = next(each for each in DEFINITION.questions if each.name == "cups")
     assert question.ends is not None
     first, last = question.ends
-    for value, interval in make_up_intervals(10_000, seed=16):
+    for value, interval in draw_intervals(f"mean {language}"):
         low, high = (first + (last - first) * end for end in interval)
         middle = first + (last - first) * value
         figure = make_figure("mean", middle, (low, high), ("cups", ""))

@@ -1,14 +1,13 @@
 """What `make test` draws is the same on a commit, differs between commits, and leaves nothing out in the long run."""
 
 import os
-import subprocess
-import sys
 from collections import Counter
 from functools import cache
 
 import pytest
 
 from tests.support import turns
+from tests.support.forked_servers import ForkedServer
 from tests.support.sampling import ALIKE, ON_BOTH, ROOT, choose, draw_ways, read_seed
 
 FILE = "tests/browser/test_kind_selector.py"
@@ -27,18 +26,13 @@ def collect(asked: str, *arguments: str) -> set[str]:
 @cache
 def list_tests(asked: str, *arguments: str) -> set[str]:
     """The tests that pytest would run, looking so far."""
-    done = subprocess.run(
-        [
-            *(sys.executable, "-m", "pytest", "--collect-only", "-q", "-p", "no:cacheprovider"),
-            *arguments,
-        ],
-        cwd=ROOT,
-        env={**os.environ, "MONEDA_TEST_SCALE": asked},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    return {line for line in done.stdout.splitlines() if line.startswith("tests/")}
+    # It begins with what servers import, of which a little would want other assertions; none is run.
+    unasked = ("-W", "ignore::pytest.PytestAssertRewriteWarning")
+    command = ["--collect-only", "-q", "-p", "no:cacheprovider", *unasked, *arguments]
+    run = ForkedServer(command, {**os.environ, "MONEDA_TEST_SCALE": asked}, module="pytest")
+    written = run.communicate()
+    assert run.returncode == 0, written
+    return {line for line in written.splitlines() if line.startswith("tests/")}
 
 
 def test_one_way_is_collected_and_every_way_where_all_are_asked_for() -> None:

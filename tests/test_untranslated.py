@@ -63,7 +63,8 @@ def readers(
     with factories.serving(sqlite(True), MONEDA_PROOF_OF_WORK="always", **pseudo_program) as silent:
         owner = Reader(silent, factories.sign_in_secret(silent.database_url))
         walk_silent(owner, silent.database_url)
-    return [*walk(pseudo_site), owner]
+    with factories.staying_connected(pseudo_site.database_url):
+        return [*walk(pseudo_site), owner]
 
 
 def endpoints(site: factories.Served, requests: list[tuple[str, str]]) -> tuple[set[str], set[str]]:

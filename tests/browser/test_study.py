@@ -274,6 +274,7 @@ def test_a_study_from_the_editor_to_another_installation(
     shown = _shown(served.database_url, slug)
     assert 0 < total - shown < waiting
     expect(count).to_have_text(f"{shown:,}", timeout=30_000)
+    open_page.close(watched)
 
     # Closing shows those that waited.
     page.goto(f"/manage/surveys/{slug}")

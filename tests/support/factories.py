@@ -9,6 +9,7 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
@@ -269,6 +270,19 @@ _ENGINES: dict[str, sa.Engine] = {}
 
 
 @contextmanager
+def staying_connected(database_url: str) -> Iterator[None]:
+    """Keep the connection to SQLite, too: beside hundreds of surveys, a new one first reads what all their tables are.
+
+    Nobody may read or copy the database's file meanwhile: part of it is in the write-ahead log.
+    """
+    _ENGINES[database_url] = make_engine(database_url)
+    try:
+        yield
+    finally:
+        let_go(database_url)
+
+
+@contextmanager
 def writing(database_url: str) -> Iterator[Session]:
     """A session that is committed at the end."""
     engine = _ENGINES.get(database_url) or make_engine(database_url)
@@ -424,6 +438,15 @@ def moneda(
     return subprocess.run(
         command, cwd=ROOT, env=env, input=text, capture_output=True, text=True, timeout=120, check=False
     )
+
+
+def run_forked(database_url: str, *arguments: str, **settings: str) -> subprocess.CompletedProcess[str]:
+    """The same in a process that begins with everything imported: no more is asked than that it is another one."""
+    with tempfile.TemporaryFile("w+") as errors:
+        process = ForkedServer(arguments, environment(database_url, **settings), errors)
+        written = process.communicate(120)
+        errors.seek(0)
+        return subprocess.CompletedProcess(arguments, process.wait(), written, errors.read())
 
 
 def run(database_url: str, *arguments: str, text: str = "") -> Result:

@@ -4,7 +4,7 @@
 start one. So one process imports and compiles it all and forks: what runs in the copy is the same
 `python -m server`, with its own arguments, environment, standard streams, process group and end. Other modules that
 tests run as processes of their own, to kill them or to let several race, begin in the same way.
-`tests/test_start.py` and the tests of the command line start Python anew.
+`tests/test_start.py` and `tests/test_cli.py` start Python anew.
 
 Run as `python -m tests.support.forked_servers DESCRIPTOR`: requests come through the socket of this number, each
 with three descriptors: standard output, standard error, and a socket that is told the process id and, in the end,
@@ -13,6 +13,7 @@ the status.
 
 import array
 import atexit
+import gc
 import json
 import os
 import runpy
@@ -22,7 +23,7 @@ import socket
 import subprocess
 import sys
 import traceback
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
@@ -201,6 +202,18 @@ def _prepare() -> None:
     read_handbook()
 
 
+def _keep_for_good(prepare: Callable[[], None]) -> None:
+    """Let no search for garbage look at what is prepared, neither meanwhile nor in any copy of this process.
+
+    Each server looks at all that it has once it has begun: that would take most of its start, and copy all of it.
+    """
+    gc.disable()
+    prepare()
+    gc.collect()
+    gc.freeze()
+    gc.enable()
+
+
 if __name__ == "__main__":
-    _prepare()
+    _keep_for_good(_prepare)
     _serve_requests(socket.socket(fileno=int(sys.argv[1])))

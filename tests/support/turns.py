@@ -66,6 +66,7 @@ IN_TURN = (
     "privacy/test_estimators_weighted_limits.py::test_every_kind_of_few_",
 )
 """How what is taken in turn begins, below `tests`."""
+_BEGINNINGS = tuple(f"tests/{beginning}" for beginning in IN_TURN)
 CATCHES = re.compile(r"_caught(_|$)")
 """Tests by what they say of themselves: that another test, or an audit, would find what is broken."""
 PROMISES = re.compile(
@@ -94,7 +95,7 @@ def is_in_turn(test: str) -> bool:
     name = test.partition("::")[2].partition("[")[0]
     if CATCHES.search(name):
         return True
-    return test.startswith(tuple(f"tests/{beginning}" for beginning in IN_TURN)) and not PROMISES.search(name)
+    return test.startswith(_BEGINNINGS) and not PROMISES.search(name)
 
 
 def skip_others(tests: Iterable[str]) -> set[str]:
