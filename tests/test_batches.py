@@ -689,3 +689,19 @@ def test_nothing_is_left_of_a_cell_whose_rows_are_gone(database_url: str) -> Non
     assert document["differences"][0]["counted_without_response"] == 40
     rows = factories.dump(database_url)
     assert [rows[name] for name in ("cells", "batches", "removals")] == [[], [], []]
+
+
+def test_what_was_to_leave_and_is_in_no_batch_does_not_count_once_more(sqlite: NewDatabase) -> None:
+    database_url = sqlite(True)
+    survey = factories.publish(database_url, minimum=4)
+    engine = make_engine(database_url).execution_options(moneda_writes=True)
+    with engine.begin() as connection:
+        responses.accept_all(connection, arrivals(survey, 40), NOW, responses.Links())
+        cell = sa.select(cells_of(1).c.id).scalar_subquery()
+        connection.execute(sa.insert(removals_of(1)).values(cell_id=cell, n=1, strings=b"\1\1"))
+    assert factories.run(database_url, "recount").exit_code == 1
+    with engine.begin() as connection:
+        responses.accept_all(connection, arrivals(survey, 40), NOW, responses.Links())
+    engine.dispose()
+
+    assert agree(database_url, survey.slug) == 80

@@ -26,7 +26,7 @@ from server.collect.batches.counting import count_stored, set_stored
 from server.collect.batches.encoding import decode, encode
 from server.collect.batches.merging import PIECE, row_of
 from server.collect.batches.recounting import Recount, recount
-from server.collect.batches.removing import remove, rewrite, subtract
+from server.collect.batches.removing import cut, remove, rewrite, subtract
 from server.collect.batches.weeks import decode_days
 from server.collect.tallies import Tally
 from server.collect.untidied import mark_untidied
@@ -135,6 +135,9 @@ class _Pieces:
 
     def _add_some(self, connection: sa.Connection, survey: Survey, key: CellKey, missing: Tally) -> Tally:
         """Add some of what is missing; the rest."""
+        missing = _cancel_removals(connection, survey.id, key, missing)
+        if not missing.n:
+            return missing
         minimum = _minimum(survey)
         if missing.n >= minimum and _keeps_enough(connection, survey, key):
             row = row_of(
@@ -211,6 +214,22 @@ def _keeps_enough(connection: sa.Connection, survey: Survey, key: CellKey) -> bo
     waiting = connection.scalar(sa.select(cells.waiting_n).where(cells.id == cell_id(key)))
     leaving = connection.scalar(sa.select(removals.n).where(removals.cell_id == cell_id(key)))
     return waiting is not None and waiting >= least_kept(_minimum(survey)) and not leaving
+
+
+def _cancel_removals(connection: sa.Connection, survey_id: int, key: CellKey, missing: Tally) -> Tally:
+    """What is missing, but for what is so as it was to leave: that stays, as no batch may hold it."""
+    removals = removals_of(survey_id)
+    own = removals.c.cell_id == cell_id(key)
+    strings = connection.scalar(sa.select(removals.c.strings).where(own))
+    if not strings:
+        return missing
+    left = Counter(cut(strings, missing.patterns.shape[1]))
+    rest = subtract(missing, left)
+    connection.execute(sa.delete(removals).where(own))
+    if left.total():
+        row = {"cell_id": cell_id(key), "n": left.total(), "strings": b"".join(sorted(left.elements()))}
+        connection.execute(sa.insert(removals).values(row))
+    return rest
 
 
 def _lock_batch(connection: sa.Connection, survey_id: int, number: int) -> sa.Row[Any] | None:
