@@ -5,7 +5,7 @@ cannot be turned back by trying.
 """
 
 import hashlib
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Set
 from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
@@ -49,33 +49,28 @@ def look_up(
 
 
 def claim(
-    connection: sa.Connection, codes: Collection[tuple[int, str | None]]
+    connection: sa.Connection, codes: Iterable[tuple[int, str | None]]
 ) -> dict[tuple[int, str | None], Code]:
-    """As `look_up`, of codes that come with responses; `spend_claimed` has to follow, in the same transaction.
+    """As `look_up`, of codes that come with responses; `give_back_unused` has to follow, in the same transaction.
 
-    PostgreSQL takes twice as long to lock a code and to mark it later. There those that are good are marked at once,
-    and once more where their response is not stored.
+    Those that are good are marked as used at once, and once more where their response is not stored, which is seldom:
+    to look first and to mark later takes either database twice as long.
     """
-    if connection.dialect.name == "sqlite":
-        return look_up(connection, codes)
-    claimed = _find(connection, codes, _claiming)
-    rest = [sent for sent in codes if sent[1] is not None and sent not in claimed]
-    others = look_up(connection, rest, locks=False)
+    sent = set(codes)
+    claimed = _find(connection, sent, _claiming)
+    others = look_up(connection, sent - claimed.keys(), locks=False)
     # One that was issued in between is good, and not claimed: it is not known yet.
-    return claimed | {sent: code for sent, code in others.items() if code.spent}
+    claimed.update((each, code) for each, code in others.items() if code.spent)
+    return claimed
 
 
-def spend_claimed(
+def give_back_unused(
     connection: sa.Connection,
     claimed: Mapping[tuple[int, str | None], Code],
-    used: Collection[tuple[int, str | None]],
+    used: Set[tuple[int, str | None]],
 ) -> None:
-    """Leave those codes marked as used that came with a response that was stored, of all that `claim` found."""
-    if connection.dialect.name == "sqlite":
-        spend(connection, ((survey, code) for survey, code in used if code is not None))
-    else:
-        good = (sent for sent, code in claimed.items() if not code.spent and sent not in used)
-        _mark(connection, good, spent=False)
+    """Leave of all codes that `claim` found those alone marked as used that came with a response that was stored."""
+    _mark(connection, (sent for sent in claimed.keys() - used if not claimed[sent].spent), spent=False)
 
 
 def _find(
@@ -91,7 +86,7 @@ def _find(
         # In an order of their own, which tells nothing of whose they are.
         values = {"hashes": give_several(dialect, sorted(asked))}
         for together, spent, stratum in prepare(survey_id, dialect).fetch(connection, values):
-            hashes = bytes.fromhex(together) if dialect == "sqlite" else together
+            hashes = bytes.fromhex(together) if isinstance(together, str) else together
             code = Code(stratum, bool(spent))
             for start in range(0, len(hashes), HASH_LENGTH):
                 found[survey_id, asked[hashes[start : start + HASH_LENGTH]]] = code
@@ -149,15 +144,13 @@ def _looking(survey_id: int, dialect: str, locks: bool) -> Prepared:
 def _claiming(survey_id: int, dialect: str) -> Prepared:
     codes = invitations_of(survey_id)
     # Of two responses with one code the second waits until it is known what became of the first.
-    claimed = (
-        _write_marking(survey_id, dialect, spent=True)
-        .where(~codes.c.spent)
-        .returning(codes.c.code_hash, codes.c.batch_id)
-        .cte("claimed")
-    )
-    found = sa.select(claimed.c.code_hash, sa.false().label("spent"), InvitationBatch.stratum_id)
-    found = found.join(InvitationBatch, claimed.c.batch_id == InvitationBatch.id)
-    return _prepare_together(dialect, found.cte("found"))
+    marking = _write_marking(survey_id, dialect, spent=True).where(~codes.c.spent)
+    stratum = sa.select(InvitationBatch.stratum_id).where(InvitationBatch.id == codes.c.batch_id)
+    good = codes.c.code_hash, sa.false().label("spent"), stratum.scalar_subquery().label("stratum_id")
+    claiming = marking.returning(*good)
+    if dialect == "sqlite":  # which gives a row of each, and nothing that is made of all
+        return prepare_several(dialect, claiming, "hashes")
+    return _prepare_together(dialect, claiming.cte("found"))
 
 
 def _prepare_together(dialect: str, found: sa.CTE) -> Prepared:

@@ -104,7 +104,7 @@ def accept_all(
     stored = store(connection, rows, now)
     if codes:
         used = {(key[0], submission.invitation) for key, _link, submission in rows if key in stored}
-        response_codes.spend_claimed(connection, codes, used)
+        response_codes.give_back_unused(connection, codes, used)
     there = find_stored(connection, taken.keys() - stored) if len(stored) < len(taken) else {}
     for key in taken.keys() - stored:
         place = taken.pop(key)
@@ -154,7 +154,12 @@ class _Arrivals:
 
     def judge(self, stored: Mapping[StoredKey, Content | None]) -> _Verdict:
         """What becomes of each, where these are stored already."""
-        known, codes, spent, left = dict(stored), dict(self.codes), set(self.spent), dict(self.rooms)
+        known, used, spent, left = (
+            dict(stored),
+            set[tuple[int, str | None]](),
+            set(self.spent),
+            dict(self.rooms),
+        )
         outcomes: list[Acceptance | InputError] = []
         taken: dict[StoredKey, int] = {}
         for place, (slug, submission) in enumerate(self.all):
@@ -173,12 +178,16 @@ class _Arrivals:
                 code = ticket = None
                 if brings_any or door.link.invited:  # as a rule nothing is asked for, and nothing comes
                     sent = door.survey_id, submission.invitation
-                    code = codes.get(sent)
-                    takes_code = door.link.invited and door.link.ticket_key is None
+                    code = self.codes.get(sent)
+                    if code is not None and sent in used:
+                        code = Code(code.stratum_id, spent=True)
+                    key_of_link = door.link.ticket_key
+                    takes_code = door.link.invited and key_of_link is None
                     response_codes.check(code, submission.invitation, takes_code, door.stratum_id)
-                    tickets.check(submission.ticket, door.link.ticket_key)
-                    ticket = tickets.key_of(door.survey_id, submission.ticket)
-                    tickets.check_new(ticket, spent)
+                    if submission.ticket is not None or key_of_link is not None:
+                        tickets.check(submission.ticket, key_of_link)
+                        ticket = tickets.key_of(door.survey_id, submission.ticket)
+                        tickets.check_new(ticket, spent)
                 _take_room(left, door.survey_id)
             except InputError as error:
                 outcomes.append(error)
@@ -187,7 +196,7 @@ class _Arrivals:
             # The next of this group meets what this one leaves.
             known[key] = door.content(submission)
             if code is not None:
-                codes[sent] = Code(code.stratum_id, spent=True)
+                used.add(sent)
             if ticket is not None:
                 spent.add(ticket)
             taken[key] = place
