@@ -44,6 +44,15 @@ def parse_json(body: bytes, limit: int) -> Any:
     return value
 
 
+def unpoint_whole_numbers(value: Any) -> Any:
+    """A JSON value with 3.0 as 3: JSON Schema calls both integers, and what counts by them takes the second alone."""
+    if isinstance(value, dict):
+        return {name: unpoint_whole_numbers(each) for name, each in value.items()}
+    if isinstance(value, list):
+        return [unpoint_whole_numbers(each) for each in value]
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
 def _no_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     value = dict(pairs)
     if len(value) < len(pairs):

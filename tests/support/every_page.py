@@ -594,7 +594,8 @@ def walk_releases(owner: Reader, stranger: Reader, site: factories.Served) -> Re
     stranger.get(address)
     figures = sorted(set(re.findall(r"/figure/[0-9a-z_-]+", stranger.last)))
     beside = (f"/figure/{entry}-e0" for entry in range(1, 13))  # what other entries say of the same
-    for figure in (*figures, *beside, "/figure/nothing", "/card.png"):
+    pictures = (*(f"{figure}.svg" for figure in figures), f"{figures[0]}.png")
+    for figure in (*figures, *beside, *pictures, "/figure/nothing", "/card.png"):
         stranger.get(f"{address}{figure}")
     for file in ("microdata.zip", "responses.sav", "responses.dta?language=?", "ddi.xml"):
         owner.get(f"/manage/surveys/{survey.slug}/{file}")

@@ -415,6 +415,29 @@ def test_codes_are_answered_once_and_kept_nowhere(call: Call, database_url: str)
     assert call("POST", f"/surveys/{slug}/invitations/999999999999/withdraw").status_code == 404
 
 
+def test_whole_numbers_may_be_written_with_a_point(call: Call, database_url: str) -> None:
+    """As JSON Schema has it, and some programs write them: 3.0 is an integer."""
+    slug = new_survey(call)
+    at = f"/surveys/{slug}"
+    call("POST", f"{at}/publish", {"despite_plan": True})
+    sample_releases.grant(database_url, slug, 3)
+    sheets = {"version": 1.0, "batch": "0" * 32, "sheets": ["AB"]}
+    terms = {"limit": 3.0, "epsilon": "0.5", "positives": 2.0, "most": 4.0}
+    plan = {
+        "format": 1.0,
+        "items": [{"kind": "exceeding", "question": QUESTION, "share": 0.5, "positives": 2.0}],
+    }
+
+    assert call("POST", f"{at}/sheets", sheets).json == {"sheets": 1, "stored": 1}
+    assert call("POST", f"{at}/searches/price", terms).status_code == 200
+    assert call("POST", f"{at}/releases/price", {**plan, "epsilon": 1, "people": 100.0}).status_code == 200
+    factories.settle(database_url, slug, by_invitation=True)
+    issued = call("POST", f"{at}/invitations", {"size": 3.0, "label": "first"}, **{HEADER: "issue"})
+    assert (issued.status_code, len(issued.json["codes"])) == (201, 3)
+    call("POST", f"{at}/close")
+    assert call("POST", f"{at}/searches", terms, **{HEADER: "seek"}).json["positives"] == 2
+
+
 def test_a_batch_of_sheets_is_stored_once_and_a_wrong_one_not_at_all(call: Call, database_url: str) -> None:
     slug = new_survey(call)
     call("POST", f"/surveys/{slug}/publish", {"despite_plan": True})

@@ -9,6 +9,7 @@ from flask import Blueprint, Response, request
 from flask.typing import ResponseReturnValue
 
 from server.inputs import N_, InputError, parse_json, refuse, shorten_value
+from server.inputs.decoding import unpoint_whole_numbers
 from server.inputs.schema import schema, violations
 from server.store.models import ApiToken, KeptReply, Role, Survey
 from server.study.definitions.definition_reader import DEFINITION_LIMIT
@@ -206,10 +207,12 @@ def _read_body(takes: str) -> Any:
         raise refuse(415, "Content-Type", template, value=shorten_value(request.mimetype) or "-")
     body = parse_json(request.get_data(), DEFINITION_LIMIT)
     # Definitions and plans have a schema of their own, and are held to it where they are parsed.
-    problems = violations(body, SCHEMA, "$defs", takes) if takes in schema(SCHEMA)["$defs"] else ()
+    if takes not in schema(SCHEMA)["$defs"]:
+        return body
+    problems = violations(body, SCHEMA, "$defs", takes)
     if problems:
         raise InputError(422, problems)
-    return body
+    return unpoint_whole_numbers(body)
 
 
 def _answer(text: str, status: int, headers: Mapping[str, str]) -> Response:
