@@ -186,7 +186,7 @@ def test_the_figures_of_two_questions_can_be_taken(
     assert crossed.cells is not None
     for name, rows in (("crossing", len(crossed.cells) * len(crossed.cells[0])), ("groups", 2)):
         drawn = ElementTree.fromstring(client.get(f"{home}/{name}.svg?{query}").data)  # noqa: S314 - our own
-        _style, title, words = (drawn[place].text for place in range(3))
+        title, words = (drawn.findtext(f"{{http://www.w3.org/2000/svg}}{name}") for name in ("title", "desc"))
         assert title
         assert words
         assert f"{html.escape(words)}</desc>" in page

@@ -201,10 +201,10 @@ def play(session: Session, seed: int) -> Iterator[str]:
             looks.append(look_at(session, found))
             if living and draw.random() < 0.25:
                 reports = living.pop(draw.randrange(len(living)))
-                batches.remove(connection, found.id, key, reports)
+                batches.remove(connection, found.id, key, [reports])
     if draw.random() < 0.5:
         for reports in draw.sample(living, min(draw.choice((1, 3, 8)), len(living))):
-            batches.remove(connection, found.id, key, reports)
+            batches.remove(connection, found.id, key, [reports])
     looks.append(look_at(session, found))
     batches.seal_all(connection, found.id, find_day(week + 1), MINIMUM)
     looks.append(look_at(session, found))
