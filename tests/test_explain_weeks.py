@@ -162,13 +162,13 @@ Looked = Mapping[str | None, Counter[bytes]]
 
 
 def look_at(session: Session, survey: Survey) -> Looked:
-    """What is known of each week, None of those whose week is not."""
+    """What is known of each week, None of those whose week is not; of fewer than the minimum pages tell nothing."""
     found: dict[str | None, Counter[bytes]] = {}
     for _key, week, tally in batches.read_sealed_weeks(session, survey):
         own = found.setdefault(week, Counter())
         for pattern, number in zip(tally.patterns, tally.counts, strict=True):
             own[pattern.tobytes()] += int(number)
-    return found
+    return found if sum(own.total() for own in found.values()) >= MINIMUM else {}
 
 
 def compare(one: Looked, other: Looked) -> Iterator[int]:

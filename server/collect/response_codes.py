@@ -54,7 +54,7 @@ def claim(
     """As `look_up`, of codes that come with responses; `give_back_unused` has to follow, in the same transaction.
 
     Those that are good are marked as used at once, and once more where their response is not stored, which is seldom:
-    to look first and to mark later takes either database twice as long.
+    to look first and to mark later is more work for either database.
     """
     sent = set(codes)
     claimed = _find(connection, sent, _claiming)
