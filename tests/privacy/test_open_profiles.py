@@ -223,3 +223,68 @@ def is_farthest(data: LatentData, most: float, place: int, end: float, away: int
         return True
     beyond = max(find_most(data, {place: end + away * far}) for far in (1, 3, 8, 20))
     return math.sqrt(max(2 * (most - beyond), 0.0)) > QUANTILE - 0.02
+
+
+def draw_levels(seed: int) -> LatentData:
+    """Simulated: 300 people, a skewed number and three groups, the first of which the others are held against."""
+    rng, coin = np.random.default_rng(seed), coin_flip(0.3)
+    number = rng.lognormal(size=300)
+    number = (number - number.mean()) / number.std() / 2
+    group = rng.integers(0, 3, 300)
+    known = np.column_stack([np.ones(300), number, group == 1, group == 2])
+    truths = rng.random(300) < expit(-1.5 + 1.4 * number + 1.5 * (group == 2))
+    reports = rng.random(300) < np.where(truths, *coin.matrix[::-1, 1])
+    return LatentData(
+        np.ones(300), known, coin.matrix[:, reports.astype(int)].T, np.ones((300, 1)), np.zeros((1, 0))
+    )
+
+
+def weigh_reports(data: LatentData, theta: NDArray[np.float64]) -> float:
+    """The log-likelihood, written down here."""
+    share = expit(data.known @ theta)
+    return float(np.log(data.outcome[:, 0] * (1 - share) + data.outcome[:, 1] * share).sum())
+
+
+@pytest.mark.parametrize("seed", [25, 149])
+def test_levels_may_go_along_where_a_limit_is_looked_for(seed: int) -> None:
+    """Where the first level alone is far away, and both others with it, less may be lost than on the way there.
+
+    The twin looks where one level goes with the first one, as `explain` did: it has an end for the likelihood.
+    """
+    data = draw_levels(seed)
+    sides = EffectSetting(True, (2, 3), (0.0, 0.0)), EffectSetting(True, (2, 3), (1.0, 0.0))
+    found = explain(data, [Predictor((2, 3), (sides, sides))])
+    top = climb(add_ridge(data), find_start(data))
+    most = weigh_reports(data, top.theta)
+    for start in (top.theta + np.array([-25.0, 0, 25, 25]), top.theta + np.array([-25.0, 0, 25, 0])):
+
+        def lose(rest: NDArray[np.float64], start: NDArray[np.float64] = start) -> float:
+            return -weigh_reports(data, np.array([start[0], rest[0], start[2] + rest[1], start[3] + rest[2]]))
+
+        lost = math.sqrt(2 * (most + float(optimize.minimize(lose, np.array([start[1], 0, 0])).fun)))
+        assert (lost < QUANTILE) == (start[3] > 20)
+    assert [math.isinf(effect.interval[1]) for effect in found.effects[0]] == [True, True]
+
+
+def test_a_limit_is_where_the_likelihood_loses_the_quantile_to_five_digits() -> None:
+    """The likelihood is that written down here; the twin takes the point that is right to three digits."""
+    data = draw_levels(3)
+    sides = EffectSetting(True, (1,), (0.0,)), EffectSetting(True, (1,), (1.0,))
+    found = explain(data, [Predictor((k,), (sides,)) for k in (1, 2, 3)])
+    assert not found.prior
+
+    def fit(fixed: dict[int, float]) -> float:
+        free = [place for place in range(4) if place not in fixed]
+
+        def lose(moving: NDArray[np.float64]) -> float:
+            theta = np.zeros(4)
+            theta[free], theta[list(fixed)] = moving, list(fixed.values())
+            return -weigh_reports(data, theta)
+
+        return -float(optimize.minimize(lose, np.zeros(len(free)), tol=1e-9).fun)
+
+    most = fit({})
+    for place, effects in zip((1, 2, 3), found.effects, strict=True):
+        assert effects[0].method == "profile"
+        for end in effects[0].interval:
+            assert math.sqrt(2 * (most - fit({place: end}))) == pytest.approx(QUANTILE, abs=5e-5)

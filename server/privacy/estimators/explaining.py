@@ -194,7 +194,7 @@ class _Fit:
             if self.alone.is_open(top, place, step, lost):
                 return math.copysign(math.inf, step)
             return self.alone.widen(find_limit(objective, top, place, step, lost), top, place, step, lost)
-        far = look_farthest(objective, top, place, step)
+        far = look_farthest(objective, top, place, step, top.value - lost**2 / 2)
         if is_higher(far, top):
             raise HigherError(far.theta)
         if math.sqrt(max(2 * (top.value - far.value), 0.0)) < lost:

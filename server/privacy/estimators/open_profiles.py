@@ -58,7 +58,8 @@ class OpenProfile:
 
     def is_open(self, near: Height, place: int, step: float, lost: float) -> bool:
         """Whether less than `lost` is lost at the farthest on the side of `step` of `near`, a maximum with a prior."""
-        if self._lose_root(look_farthest(self._objective, near, place, step)) < lost:
+        enough = self.top.value - lost**2 / 2
+        if self._lose_root(look_farthest(self._objective, near, place, step, enough)) < lost:
             return True
         at = float(near.theta[place]) + math.copysign(FARTHEST, step)
         return any(self._lose_root(self._look_beside(each, place, at, lost)) < lost for each in self._beside)

@@ -12,11 +12,13 @@ from server.privacy.estimators.latent_likelihood import Floats, Height
 FARTHEST = 25.0
 """How far from the estimate a limit is looked for: beyond it, a share differs from 0 or 1 by less than 1e-10."""
 _CLOSE = 1e-3
-"""Of the root of twice the loss of log-likelihood: a limit is then right to three digits."""
+"""Of the root of twice the loss of log-likelihood: near enough for a line to what is on the other side."""
 ENOUGH = 1e-6
 """Twice what a step may leave to be gained: a limit moves by less than that is right to."""
 _STEEP = 10.0
 """An information from which on the curvature says where the others go."""
+_BENT = 0.1
+"""One from which on it says in which direction, however far."""
 _BETTER, _MOST_BETTER, _ROUNDED = 1e-6, 1e-3, 1e-10
 
 
@@ -48,12 +50,17 @@ def leave_out(near: Height, free: NDArray[np.bool_]) -> Floats:
     return _move_others(near, free, 0.0)
 
 
-def _move_others(near: Height, free: NDArray[np.bool_], at: float) -> Floats:
-    start = np.where(free, near.theta, at)
+def _bends_down(near: Height, free: NDArray[np.bool_], least: float) -> bool:
+    """Whether the likelihood of `free` coefficients bends downwards on all sides, so much that the curvature leads."""
     curved = near.information[np.ix_(free, free)]
-    if curved.size and float(np.linalg.eigvalsh(curved)[0]) > _STEEP:
+    return bool(curved.size) and float(np.linalg.eigvalsh(curved)[0]) > least
+
+
+def _move_others(near: Height, free: NDArray[np.bool_], at: float, least: float = _STEEP) -> Floats:
+    start = np.where(free, near.theta, at)
+    if _bends_down(near, free, least):
         towards = near.information[np.ix_(free, ~free)] @ (at - near.theta[~free])
-        start[free] -= np.linalg.solve(curved, towards)
+        start[free] -= np.linalg.solve(near.information[np.ix_(free, free)], towards)
     return start
 
 
@@ -72,10 +79,11 @@ class _Looked:
     height: Height
 
 
-def look_farthest(objective: Objective, near: Height, place: int, step: float) -> Height:
+def look_farthest(objective: Objective, near: Height, place: int, step: float, enough: float) -> Height:
     """Where the others fit a coefficient as far from a maximum, on the side of `step`, as limits are looked for.
 
-    A likelihood of several maxima may lose more on the way than it does there.
+    A likelihood of several maxima may lose more on the way than it does there. Looked for no longer than until one is
+    as high as `enough`.
     """
     free = np.ones(near.theta.size, dtype=np.bool_)
     free[place] = False
@@ -85,10 +93,16 @@ def look_farthest(objective: Objective, near: Height, place: int, step: float) -
     # As a constant balances a slope: where half of the people are far on the other side.
     balanced = alone.copy()
     balanced[0] -= at
-    starts = (alone, balanced)
-    return max(
-        (climb_far(objective, start, free, near.value) for start in starts), key=lambda found: found.value
-    )
+    starts = [alone, balanced]
+    # As levels beside it that go along, so that the one all are held against is far alone on the other side.
+    if _bends_down(near, free, _BENT):
+        starts.append(_move_others(near, free, at, _BENT))
+    found: list[Height] = []
+    for start in starts:
+        found.append(climb_far(objective, start, free, near.value))
+        if found[-1].value > enough:
+            break
+    return max(found, key=lambda each: each.value)
 
 
 def find_limit(
@@ -137,7 +151,8 @@ def find_limit(
         middle = measure_at(
             inner.at + (outer.at - inner.at) * min(max(part, 0.1), 0.9), inner.height, outer.height
         )
-        if abs(middle.lost - quantile) <= _CLOSE:
-            return middle.at
         inner, outer = (middle, outer) if middle.lost < quantile else (inner, middle)
-    return outer.at
+        if abs(middle.lost - quantile) <= _CLOSE:
+            break
+    # On the line between the nearest on either side, which is closer than either and costs no other fit.
+    return inner.at + (outer.at - inner.at) * (quantile - inner.lost) / (outer.lost - inner.lost)
