@@ -4,4 +4,5 @@
 import { way } from './design.js';
 
 const main = document.querySelector('main');
+if ('over' in main.dataset) way.dropTicket?.(); // it lets nothing in any more
 if (!way.resume(main.dataset)) way.showCode?.(main);

@@ -36,9 +36,19 @@ way.dropPage = async () => {
   ends.abort();
   ends = new AbortController(); // it may be kept again
   await dropPage(); // at once, also where what began stalls
-  kept = Promise.resolve(kept).then(dropPage);
+  kept = Promise.resolve(kept).then(() => dropPage());
   await kept;
+  await dropOthers().catch(() => {});
 };
+
+/** The pages of this survey's other links, which may have been opened here before. */
+async function dropOthers() {
+  for (const cacheName of 'round' in page ? await caches.keys() : []) {
+    const other = cacheName.slice(key('').length);
+    const held = await caches.match(other, { cacheName, ignoreSearch: true, ignoreVary: true });
+    if ((await held?.text())?.includes(` data-round="${page.round}"`)) await dropPage(other);
+  }
+}
 
 async function keep() {
   const { signal } = ends;

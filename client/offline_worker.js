@@ -12,9 +12,10 @@ addEventListener('fetch', (event) => {
 });
 
 async function answer(request) {
-  const kept = await caches.match(request, { cacheName, ignoreVary: true });
-  if (!kept) return fetch(request);
   const opens = request.mode === 'navigate';
+  const asked = await find(request);
+  const kept = asked ?? (opens ? await find(request, { ignoreSearch: true }) : null); // maybe in another language
+  if (!kept) return fetch(request);
   if (silent && !opens) return kept;
   let timer;
   const late = new Promise((resume) => { timer = setTimeout(resume, PATIENCE); });
@@ -24,9 +25,11 @@ async function answer(request) {
   if (silent) return kept;
   // A gateway that fails says nothing of the survey.
   const { status } = came.answered;
-  if (opens && status >= 200 && status < 500 && came.text !== await kept.text()) await leave();
+  if (opens && asked && status >= 200 && status < 500 && came.text !== await kept.text()) await leave();
   return came.answered;
 }
+
+const find = (request, options) => caches.match(request, { cacheName, ignoreVary: true, ...options });
 
 /** What comes from the network, once it is here as a whole. */
 async function ask(request) {

@@ -57,7 +57,7 @@ const write = (name, note) => withStorage((storage) => {
 
 /** What waits goes where it was first sent: it may have arrived there. */
 export const keep = ({ family, round, spends }, pending, to) => write(round, { pending, to, of: family, spends });
-export const markShown = ({ round }, shown) => write(round, { shown });
+export const markShown = ({ round, responses }, shown) => write(round, { shown, to: responses });
 export const drop = ({ round }) => remove(round);
 
 /** Where a code at the end is kept, and what it is made of (completion.js). */
@@ -65,8 +65,7 @@ export const nameClaim = ({ round }) => `completion:${round}`;
 export const dropClaim = (page) => remove(nameClaim(page));
 
 /** The page that is kept to go on without a network (offline.js). */
-export async function dropPage() {
-  const scope = location.pathname;
+export async function dropPage(scope = location.pathname) {
   try {
     await caches.delete(key(scope));
     await (await navigator.serviceWorker.getRegistration(scope))?.unregister();
@@ -78,7 +77,10 @@ export async function dropPage() {
 /** Only a note of the family is left: which round was answered, and what it has spent. Where the survey forgets, nothing is. */
 export function markSent(page) {
   const { family, round, spends } = page;
-  if ('forgets' in page || write(family, { sent: { ...rounds(family), [round]: Number(spends) } })) drop(page);
+  const note = () => 'forgets' in page || write(family, { sent: { ...rounds(family), [round]: Number(spends) } });
+  const done = note();
+  drop(page);
+  if (!done) note(); // in the room that this has left
 }
 
 export function erase(page) {

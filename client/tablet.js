@@ -12,6 +12,7 @@ import { changeRecord, endRecord, eraseEnded, readRecord } from './tablet_record
 const IDLE = 900000; // ms until fewer than a batch are sent, while nobody answers; up to four times as long, by chance
 const STUCK = 10000; // ms until the page is loaded without a step back, which may be slow; then the history is one longer
 const REASONS = { // by the status and the field of a refusal for good
+  '404 survey': 'gone',
   '410 survey': 'over', '410 link': 'link', '410 replaced_link': 'link', '409 version': 'changed', '422 invitation': 'codes', '422 ticket': 'codes',
 };
 const { dataset: page } = document.querySelector('main');
@@ -166,11 +167,18 @@ function askPin() {
   const form = part.querySelector('form');
   const field = form.querySelector('input');
   const said = form.querySelector('[role="alert"]');
+  let looking = false;
   form.addEventListener('submit', async (event) => {
     event.preventDefault();
-    const pin = readTyped(form);
+    const pin = looking ? null : readTyped(form);
     if (!pin) return;
     field.value = '';
+    looking = true; // each is counted before the next
+    await look(pin);
+    looking = false;
+  });
+
+  async function look(pin) {
     const { pin: kept, wrong, until } = await readRecord();
     const [pause, most] = [until - Date.now(), waitAfter(wrong)];
     if (pause > most) await changeRecord(() => ({ until: Date.now() + most })); // the clock was put back
@@ -184,7 +192,8 @@ function askPin() {
       said.textContent = said.dataset.wrong;
       field.focus();
     }
-  });
+  }
+
   form.addEventListener('input', () => said.replaceChildren());
   form.querySelector('.back').addEventListener('click', showHandOver);
   show(part);

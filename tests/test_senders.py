@@ -161,6 +161,13 @@ def claimed(across: int, down: int) -> bytes:
     return bytes(file)
 
 
+def draw_two() -> bytes:
+    """A JPEG that brings a second picture, as some cameras make them."""
+    file = io.BytesIO()
+    Image.new("RGB", (60, 20)).save(file, "MPO", save_all=True, append_images=[Image.new("RGB", (60, 20))])
+    return file.getvalue()
+
+
 REFUSED = {
     "SVG": (
         b'<?xml version="1.0"?><svg xmlns="http://www.w3.org/2000/svg"/>',
@@ -175,6 +182,7 @@ REFUSED = {
     "large": (claimed(2_001, 2_000), 413, "must have at most 4000000 pixels; it has more"),
     "huge": (claimed(50_000, 50_000), 413, "must have at most 4000000 pixels; it has more"),
     "many passes": (draw("JPEG") + b"\xff\xda" * 31, 413, "this one asks for more than 30 passes"),
+    "two pictures": (draw_two() + b"\xff\xda" * 31, 413, "this one asks for more than 30 passes"),
 }
 
 

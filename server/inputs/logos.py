@@ -59,7 +59,8 @@ def _draw(body: bytes) -> bytes:
     with opened:
         if opened.width * opened.height > PIXELS_LIMIT:
             raise too_large
-        if body.count(b"\xff\xda") > _SCANS_LIMIT and opened.format == "JPEG":
+        # Pillow calls a JPEG that brings further pictures by another name.
+        if body.count(b"\xff\xda") > _SCANS_LIMIT and opened.format not in ("PNG", "WEBP"):
             template = N_("must be a plain JPEG; this one asks for more than %(limit)d passes")
             raise refuse(413, "logo", template, limit=_SCANS_LIMIT)
         picture = ImageOps.exif_transpose(opened).convert("RGBA")

@@ -5,7 +5,7 @@ import math
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from server import archives, people
 from server.people import survey_access
@@ -59,7 +59,7 @@ def test_eight_reloads_at_the_review_show_the_same_reports(
 def test_id_and_reports_are_kept_and_neither_answers_nor_coins(visit: Respondent) -> None:
     visit.answer("Yes", "No", "Yes")
     (entry,) = kept(visit.page)
-    assert list(entry) == ["shown"]
+    assert list(entry) == ["shown", "to"]
     assert entry["shown"] == visit.sent_body()
     assert list(json.loads(entry["shown"])) == ["id", "version", "reports"]
 
@@ -140,6 +140,34 @@ def test_where_nothing_can_be_kept_the_page_says_neither_that_it_is_nor_that_it_
     expect(page.get_by_text("This device remembers")).to_have_count(0)
     expect(page.get_by_text("This browser remembers nothing of it")).to_be_visible()
     expect(visit.button("Erase my traces")).to_have_count(0)
+
+
+def test_where_only_the_note_finds_no_room_what_has_arrived_is_kept_no_longer(visit: Respondent) -> None:
+    """Other pages of the site may fill the room that a browser gives to all of them."""
+    page = visit.page
+    visit.answer("Yes", "No", "Yes")
+
+    def fill(route: Route) -> None:
+        page.evaluate(
+            """() => {
+              for (let size = 2 ** 22, k = 0; size >= 1; k += 1) {
+                try {
+                  localStorage.setItem(`other ${k}`, 'x'.repeat(size));
+                } catch {
+                  size = Math.floor(size / 2);
+                }
+              }
+            }"""
+        )
+        route.continue_()
+
+    page.route("**/responses", fill)
+    visit.send()
+    expect(visit.button("Erase my traces")).to_be_visible()
+    ours = page.evaluate("Object.entries(localStorage).filter(([name]) => name.startsWith('moneda:'))")
+    assert [list(json.loads(note)) for _, note in ours] == [["sent"]]
+    visit.open()
+    expect(visit.heading(ANSWERED)).to_be_visible()
 
 
 def test_a_survey_that_forgets_keeps_what_waits_and_nothing_once_it_has_arrived(

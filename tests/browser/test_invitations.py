@@ -19,7 +19,7 @@ from tests.support import factories, pdf_reader
 STORED = "[...Object.entries(localStorage), ...Object.entries(sessionStorage)].flat().join(' ')"
 INVITED = "You have an invitation"
 USED = (
-    "This code was used already, and each lets one answer in. If you answered with it before, that answer has arrived, "
+    "This code was used already, and each lets one answer in. If that was you, your answer has arrived, "
     "and you can close this page. Nothing was asked of you here."
 )
 

@@ -6,6 +6,7 @@ import re
 import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 
 import pytest
 from playwright.sync_api import Page, Route, expect
@@ -165,6 +166,61 @@ def test_nothing_is_left_once_somebody_declines_or_erases(
     visit = opened(open_page, publish_offline(served))
     leave(visit)
     assert left_here(visit.page) == ([], [], [])
+
+
+@pytest.mark.parametrize("ends", ["arrived", "erased", "answered by the other"])
+def test_no_page_of_another_link_is_left_either(
+    open_page: Opener, served: factories.Served, ends: str
+) -> None:
+    """A phone may have opened the links of two groups: a note of one is the survey's, and so what goes with it."""
+    survey = publish_offline(served)
+    links = factories.plant(served.database_url, survey.slug, "North\nSouth")
+    north = opened(open_page, replace(survey, slug=links["North"]))
+    page = north.page
+    open_page.watch(page).allow(LOST)
+    if ends != "answered by the other":
+        north.answer("Yes", "No", "Yes")
+    if ends == "arrived":
+        page.context.set_offline(True)
+        north.button("Send").click()
+        expect(page.get_by_text("The connection is poor.")).to_be_visible()
+        page.goto("about:blank")
+        page.context.set_offline(False)
+    south = Respondent(page, links["South"]).open()
+    if ends == "erased":
+        erase_reviewed(south)
+    else:
+        if ends == "answered by the other":
+            south.answer("Yes", "No", "Yes")
+            south.button("Send").click()
+        expect(south.heading("Sent. Thank you.")).to_be_visible()
+    assert left_here(page)[:2] == ([], [])
+
+
+def erase_reviewed(visit: Respondent) -> None:
+    visit.button("Erase my traces").click()
+    expect(visit.heading("Nothing of this survey is left on this page")).to_be_visible()
+
+
+def test_another_language_while_answers_wait_leads_to_no_error_of_the_browser(
+    open_page: Opener, served: factories.Served
+) -> None:
+    visit = opened(open_page, publish_offline(served))
+    page = visit.page
+    open_page.watch(page).allow(LOST)
+    page.context.set_offline(True)
+    visit.answer("Yes", "No", "Yes")
+    visit.button("Send").click()
+    expect(page.get_by_text("The connection is poor.")).to_be_visible()
+    page.reload()
+    waiting = visit.heading("Your answers are still waiting here")
+    expect(waiting).to_be_visible()
+    page.locator(".languages summary").click()
+    page.locator(".languages a[lang=es]").click()
+    page.wait_for_url("**lang=es")
+    expect(waiting).to_be_visible()  # in the language that was kept
+    page.context.set_offline(False)
+    expect(visit.heading("Sent. Thank you.")).to_be_visible()
 
 
 def test_in_another_language_it_goes_on_without_a_network_too(

@@ -196,6 +196,22 @@ def test_wrong_pins_wait_longer_and_a_reload_does_not_help(tablet: Respondent) -
     assert page.evaluate(READ_RECORD)["wrong"] == 0
 
 
+def test_pins_that_are_sent_off_in_one_go_are_looked_at_one_by_one(tablet: Respondent) -> None:
+    page = tablet.page
+    tablet.button("For the interviewer").click()
+    page.evaluate(
+        """() => {
+          const form = document.querySelector('main form');
+          for (let pin = 100000; pin < 100020; pin += 1) {
+            form.querySelector('input').value = pin;
+            form.requestSubmit();
+          }
+        }"""
+    )
+    expect(page.get_by_text("This is not the PIN.")).to_be_visible()
+    assert page.evaluate(READ_RECORD)["wrong"] == 1
+
+
 def test_a_clock_that_is_put_back_makes_no_wait_longer(tablet: Respondent) -> None:
     """A tablet whose battery was empty may begin years ago: nobody waits for that."""
     page = tablet.page

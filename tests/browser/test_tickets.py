@@ -282,6 +282,32 @@ def test_a_ticket_goes_from_the_device_also_where_its_answers_arrive_from_the_pa
     assert "ticket" not in page.evaluate(STORED)
 
 
+@pytest.mark.parametrize("ready", [False, True])
+def test_a_ticket_goes_once_its_link_is_opened_after_the_survey_was_closed(
+    open_page: Opener, served: factories.Served, survey: factories.Published, ready: bool
+) -> None:
+    """Until then, whoever is refused is told that it is here."""
+    (code,) = factories.invite(served.database_url, survey.slug, 1)
+    page = open_page(**PHONE)
+    open_page.watch(page).expect("410")
+    respondent = Respondent(page, survey.slug).open(f"#{code}")
+    respondent.start(3)
+    expect(page.get_by_role("heading", name=HERE)).to_be_visible()
+    if ready:
+        respondent.answer("Yes", "No", "Yes")
+    factories.close(served.database_url, survey.slug)
+    if ready:
+        respondent.button("Send").click()
+        expect(page.get_by_text("All that is left of it on this device is your ticket")).to_be_visible()
+        expect(page.get_by_text("nothing of it is left on this device")).to_have_count(0)
+    assert "moneda:ticket" in page.evaluate(STORED)
+    page.goto("about:blank")
+    respondent.open()
+    expect(respondent.heading("This survey is closed")).to_be_visible()
+    page.wait_for_load_state("networkidle")
+    assert page.evaluate(STORED) == ""
+
+
 def test_each_link_has_its_own_ticket_on_a_device(open_page: Opener, served: factories.Served) -> None:
     survey, slugs = ticket_buyers.publish(served.database_url, "North\nSouth", SURVEY)
     page = open_page(**PHONE)

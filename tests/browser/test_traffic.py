@@ -342,7 +342,7 @@ def test_nothing_is_sent_before_send_is_pressed_or_kept_before_the_review(
     assert before["stored"]["local"] == [
         [
             f"moneda:{page.locator('main').get_attribute('data-round')}",
-            json.dumps({"shown": shown}).replace(": ", ":", 1),
+            json.dumps({"shown": shown, "to": survey.url}, separators=(",", ":")),
         ]
     ]
     assert len(before["requests"]) == loaded
