@@ -85,7 +85,7 @@ def _scale_of(
         return _Scale(
             lambda ends: _people_axis(people),
             lambda number: words.integer(round(number)),
-            lambda size: _("± %(number)s people", number=size),
+            lambda size: "±\N{NO-BREAK SPACE}" + _("%(number)s people", number=size),
         )
     (variable,) = variables
     assert variable.values is not None  # it has a mean
