@@ -230,6 +230,10 @@ def test_as_many_digits_as_tell_an_estimate_from_its_ends(values: tuple[float, .
         ("%(low)s a %(high)s de cada 100", "%(low)s~a~%(high)s~de~cada~100"),
         ("Best guess: %(guess)s.", "Best guess:~%(guess)s."),
         ("Mejor estimación: %(guess)s de cada 100.", "Mejor estimación:~%(guess)s~de~cada~100."),
+        (
+            "must be from %(low)s to %(high)s; it is %(value)s",
+            "must be from %(low)s to %(high)s; it is %(value)s",
+        ),
         ("Which: %(answer)s", "Which: %(answer)s"),
         ("%(low)s من 100", "%(low)s~من~100"),
         ("3 of 4 · 100 responses, %(n)s of 1000", "3 of 4 · 100 responses, %(n)s of 1000"),

@@ -149,7 +149,7 @@ def test_where_nothing_is_told_no_bar_and_no_dot_is_drawn_and_it_stands_last() -
     asked = QuestionsByVersion({1: published.newest.definition})
     for finding, drawn, said, end in (
         (shares, 'class="bar"', "0~to~100~of~100", "100"),
-        (means, 'class="dot"', "-10~to~30~cups", "30"),
+        (means, 'class="dot"', "-10 to 30~cups", "30"),
     ):
         assert [one.label.text for one in finding.ranges] == ["North", "Coast", "Islands"]
         (chart,) = draw_finding(words, finding, asked)
