@@ -248,7 +248,7 @@ def test_the_page_compares_and_says_so_in_words(site: tuple[Flask, str], researc
     page = researcher.get(f"{home}/results", query_string=asked).text
     said = find_sentence(page, "comparison")
     assert re.fullmatch(
-        r"Of 100, “Yes” is true of \d+ to \d+ more in Peru > Cusco than in Peru > Arequipa\.", said
+        r"Of 100, “Yes” is true of \d+\sto\s\d+ more in Peru > Cusco than in Peru > Arequipa\.", said
     )
     sides = re.findall(r"higher in (Peru > \w+)", html.unescape(page))
     assert sides == ["Peru > Cusco", "Peru > Arequipa"], "at the left where the difference is negative"

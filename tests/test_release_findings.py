@@ -205,7 +205,7 @@ def test_a_sentence_that_rounds_to_the_nearest_says_too_much() -> None:
             continue
         sentence = words.macro("words/findings.html", "share_range", found, "Yes")
         numbers = iter(near)
-        twin = re.sub(r"\d+(?= to)|\d+(?= of)", lambda _, left=numbers: str(next(left)), sentence)
+        twin = re.sub(r"\d+(?=\sto)|\d+(?=\sof)", lambda _, left=numbers: str(next(left)), sentence)
         caught += says_too_much(twin, found.says, (100 * interval[0], 100 * interval[1]))
     assert caught > 10
 

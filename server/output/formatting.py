@@ -24,8 +24,9 @@ _UNBROKEN = "\N{NO-BREAK SPACE}"
 _FIELD = r"%\(\w+\)[sd]"
 """A number that is put into a message."""
 _BEFORE_PERCENT = re.compile(" (?=%%)")
-_AFTER_SIGN = re.compile(rf"± ({_FIELD}|\d+) (?=\w)|± (?={_FIELD}|\d)")
-_OF_HUNDRED = re.compile(rf"{_FIELD} (?:\w{{1,4}} ){{1,2}}100\b")
+_AFTER_SIGN = re.compile(rf"± ({_FIELD}|\d+) (?=\w)|± (?={_FIELD}|\w)")
+_OF_HUNDRED = re.compile(rf"(?:%\(low\)s \w{{1,3}} )?{_FIELD} (?:\w{{1,4}} ){{1,2}}100\b")
+_GUESS = re.compile(r": %\(guess\)s")
 # Parsed once: a page of results shows a thousand numbers.
 _TENTHS, _WHOLE, _UNGROUPED = (parse_pattern(pattern) for pattern in ("#,##0.0", "#,##0", "0"))
 
@@ -200,12 +201,12 @@ def p_value(value: float, locale: str) -> str:
 
 @lru_cache(maxsize=1 << 14)  # more than the catalogues have
 def bind_units(message: str) -> str:
-    """A message without a line's end between a number and its sign, its unit or the hundred that it is of.
+    """A message without a line's end between a number and its sign, its unit, its name or the hundred that it is of.
 
-    "%(share)s %%", "± %(points)s points", "%(share)s of 100". Whatever pages and documents say goes through here, where
-    it is translated, before it is filled in.
+    "%(share)s %%", "± %(points)s points", "%(low)s to %(high)s of 100", "Best guess: %(guess)s". Whatever pages and
+    documents say goes through here, where it is translated, before it is filled in.
     """
-    for together in (_BEFORE_PERCENT, _AFTER_SIGN, _OF_HUNDRED):
+    for together in (_BEFORE_PERCENT, _AFTER_SIGN, _OF_HUNDRED, _GUESS):
         message = together.sub(lambda found: found[0].replace(" ", _UNBROKEN), message)
     return message
 

@@ -39,6 +39,8 @@ class Expected:
     standard_error, margin : float or None
         Of an estimate: with coins, sampling and noise together; the margin is half of the interval.
         None for what is no estimate, and as above.
+    people : int or None
+        How many are expected where it asks.
     """
 
     item: Item
@@ -48,6 +50,7 @@ class Expected:
     error: float | None
     standard_error: float | None
     margin: float | None
+    people: int | None
 
 
 def divide(plan: ReleasePlan, shape: Shape, budget: Budget | None = None) -> ReleasePlan:
@@ -169,7 +172,10 @@ def expect_results(plan: ReleasePlan, shape: Shape) -> tuple[Expected, ...]:
         assert item.epsilon is not None
         query = query_of(item, shape, f"items[{place}]")
         epsilon = float(item.epsilon) / shape.rows_each
-        error = query.error(epsilon, float(item.delta), _count_expected(item, query, shape, people))
+        inside = _count_expected(item, query, shape, people)
+        error = query.error(epsilon, float(item.delta), inside)
         margin = None if error.whole is None else normal_quantile(plan.confidence) * error.whole
-        found.append(Expected(item, item.epsilon, item.delta, error.unit, error.noise, error.whole, margin))
+        found.append(
+            Expected(item, item.epsilon, item.delta, error.unit, error.noise, error.whole, margin, inside)
+        )
     return tuple(found)

@@ -11,6 +11,7 @@ from flask_babel import get_locale
 from werkzeug.datastructures import MultiDict
 
 from server.inputs import Problem
+from server.output.documents import Chart
 from server.releases import Expected, Shape, kinds
 from server.releases.basis import Basis
 from server.releases.noise_shapes import expect_noise
@@ -21,6 +22,7 @@ from server.releases.plans.plan_forms import AMOUNTS, INSTEAD, STRATA, Typed
 from server.releases.plans.plan_reader import Item, ItemKind, noises, plan_json
 from server.releases.pricing import Price, cells_digest
 from server.releases.survey_shapes import Variable
+from server.reports.contents.expected_chart import draw_expected
 from server.reports.contents.noise_chart import ShownNoise, show_noise
 from server.reports.report_words import ReportWords
 from server.store.models import Survey
@@ -193,6 +195,15 @@ class ReleasePage:
         item = replace(expected.item, epsilon=expected.epsilon, delta=expected.delta)
         noise, confidence = expect_noise(item, self.shape), self.looked.paying.confidence
         return show_noise(ReportWords(str(get_locale())), item.kind, noise, confidence)
+
+    def draw_expected(self, expected: Expected) -> Chart | None:
+        """How far off an item may be, on a made-up result."""
+        assert self.looked is not None  # a price was shown
+        assert self.looked.paying is not None  # of what is paid for
+        questions = expected.item.questions
+        unit = self.asked[questions[0]].unit if questions and questions[0] in self.asked else None
+        words = ReportWords(str(get_locale()))
+        return draw_expected(words, expected, self.shape, self.looked.paying.confidence, unit)
 
     def offer_label(self, item: Item, variable: Variable) -> str:
         """What an offered item is called beside its question, to be translated."""

@@ -117,7 +117,7 @@ def tell_the_higher_of_two_strata(person: Newcomer) -> None:
     person.press("Results")
     person.fill("Second", "Coast")
     person.press("Compare")
-    person.read(re.compile(r"Of 100, “Yes” is true of \d+ to \d+ more in Coast than in North\."))
+    person.read(re.compile(r"Of 100, “Yes” is true of \d+\sto\s\d+ more in Coast than in North\."))
 
 
 def tell_a_newspaper(person: Newcomer) -> None:
@@ -127,7 +127,9 @@ def tell_a_newspaper(person: Newcomer) -> None:
     person.press(person.title)
     person.press("Results")
     person.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
-    said = person.read(re.compile(r"“Yes” is true of \d+ to \d+\sof\s100\. Best guess: \d+\.")).inner_text()
+    said = person.read(
+        re.compile(r"“Yes” is true of \d+\sto\s\d+\sof\s100\. Best guess:\s\d+\.")
+    ).inner_text()
     person.press("Copy the sentence")
     person.read(re.compile("^Copied$"))
     sure = "Each range by itself holds the truth in about 95 of 100 such surveys; of 100 ranges, about 5 miss it."

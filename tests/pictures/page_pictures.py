@@ -100,8 +100,13 @@ class Photographer:
             "width"
         ]  # a phone shows a page that is too wide as if it were wider itself
         path = FOLDER / f"{state.name}-{look.name}.png"
-        clip = {"x": 0, "y": 0, "width": max(width, wide), "height": min(height, HIGHEST)}
-        page.screenshot(path=path, full_page=True, clip=clip, animations="disabled")  # type: ignore[arg-type]
+        if height > HIGHEST:  # the whole guide is higher than a browser can draw in time
+            page.set_viewport_size({"width": width, "height": HIGHEST})
+            page.screenshot(path=path, animations="disabled")
+            page.set_viewport_size(look.options["viewport"])
+        else:
+            clip = {"x": 0, "y": 0, "width": max(width, wide), "height": height}
+            page.screenshot(path=path, full_page=True, clip=clip, animations="disabled")  # type: ignore[arg-type]
         said = f", {wide} pixels wide where there are {width}" if wide > width else ""
         print(f"{path.relative_to(factories.ROOT)}{said}", flush=True)
         for found in find_violations(page):

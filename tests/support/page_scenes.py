@@ -100,7 +100,7 @@ class _Maker:
             "copied": ("yes_no", "Have you ever copied in an exam?", "¿Has copiado alguna vez en un examen?"),
             "reason": ("select_one", "What was the reason?", "¿Cuál fue el motivo?"),
             "used": ("select_multiple", "Which of these did you use?", "¿Qué usaste?"),
-            "bad": ("scale", "How bad do you find it?", "¿Qué grave te parece?"),
+            "bad": ("scale", "How bad do you find it?", "¿Cómo de grave te parece?"),
             "hours": ("number", "How many hours did you study?", "¿Cuántas horas estudiaste?"),
         }
         questions: list[Document] = [

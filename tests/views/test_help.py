@@ -12,7 +12,7 @@ from flask import Flask
 from flask.testing import FlaskClient
 
 from server.output.languages import LANGUAGES
-from server.web.handbook import LONGEST_QUERY, find_address, find_place, read_handbook
+from server.web.handbook import LONGEST_QUERY, find_address, find_place, list_words, read_handbook
 from server.web.handbook.chapter_writer import write_chapter
 from server.web.handbook.help_places import PLACES
 from tests.conftest import NewDatabase
@@ -214,6 +214,35 @@ def test_some_of_the_words_are_better_than_none(client: FlaskClient) -> None:
     assert "No section has all of these words" in found
     assert "<mark>password</mark>" in found
     assert "Nothing was found" in find_all(client, "xyzzy")
+
+
+@pytest.mark.parametrize(
+    ("query", "language", "content"),
+    [
+        ("margen de error", "es", "margen error"),
+        ("¿Cómo se hace una publicación?", "es", "hace publicación"),
+        ("How do I delete a survey?", "en", "delete survey"),
+    ],
+)
+def test_small_words_tell_nothing_where_there_are_others(
+    query: str, language: str, content: str, client: FlaskClient
+) -> None:
+    asked, meant = (
+        re.findall(r"<ol class=.hits.>.*</ol>", find_all(client, each, language), re.DOTALL)
+        for each in (query, content)
+    )
+    assert asked == meant
+    assert "<mark>" in asked[0]
+
+
+def test_a_word_is_looked_for_once_however_often_it_is_written() -> None:
+    """Fifty times the same word took nine seconds of the server's time, from anybody."""
+    assert len(list_words("a " * 50)) == 1
+    assert len(list_words("contraseña CONTRASENA contrasen\u0303a Moneda")) == 2
+
+
+def test_a_small_word_alone_is_looked_for(client: FlaskClient) -> None:
+    assert "<mark>de</mark>" in find_all(client, "de", "es")
 
 
 @pytest.mark.parametrize(

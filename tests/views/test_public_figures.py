@@ -87,7 +87,7 @@ def test_a_figure_is_a_picture_that_says_what_it_is_of_and_whose(
     picture = Image.open(io.BytesIO(png.data))
     assert (picture.format, picture.convert("RGBA").getpixel((0, 0))) == ("PNG", (255, 255, 255, 255))
     said = " ".join(re.findall(r"<text[^>]*>([^<]+)</text>", svg.text))
-    (found,) = re.findall(r"“Yes” is true of \d+ to \d+\sof\s100\.", said)
+    (found,) = re.findall(r"“Yes” is true of \d+\sto\s\d+\sof\s100\.", said)
     assert found in page
     for told in (
         "Exams",

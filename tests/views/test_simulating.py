@@ -64,7 +64,7 @@ def test_results_are_drawn_as_the_page_of_results_draws_them(
     page = signed_in.post(_address(slug), data={**form, "respondents": "500", "share q1.yes": "40"}).text
     found = re.search(r'<p class="found"[^>]*>(.*?)</p>', page)
     assert found is not None
-    assert re.match(r"“Yes” is true of \d+ to \d+ of 100\. Best guess: \d+\.", html.unescape(found[1]))
+    assert re.match(r"“Yes” is true of \d+\sto\s\d+\sof\s100\. Best guess:\s\d+\.", html.unescape(found[1]))
     entered = re.search(r"They had entered it (\d+\.\d) times in 100\.", _words(page))
     assert entered is not None
     assert 28 < float(entered[1]) < 52  # of 500, a share of 40 % is further off less than once in 10^7 runs

@@ -30,6 +30,12 @@ _ENDINGS = {
 _FEW = 5
 """Sections, of which fewer make other endings count."""
 
+_SMALL = frozenset(
+    "a an and are at be by can do does for from how i in is it my of on or the to what when where which who why with "
+    "al como con cual cuando de del donde el en es hay la las lo los mi o para por que se su un una y".split()
+)
+"""Words that are in nearly every section, and tell none from another; folded."""
+
 _BEGIN, _END = "\x02", "\x03"
 _LOOKING = Lock()
 
@@ -53,12 +59,16 @@ class Hits:
 
 
 def list_words(query: str) -> list[str]:
-    """The words that somebody looks for."""
-    return re.findall(r"[^\W_]+", normalize("NFC", query))
+    """The words that somebody looks for, each once: fifty times the same kept the server busy for seconds."""
+    return list({_fold(word): word for word in re.findall(r"[^\W_]+", normalize("NFC", query))}.values())
 
 
 def search_sections(words: list[str], language: str) -> Hits:
-    """The sections that have every word, or else any; those in a language first, and of them the fittest."""
+    """The sections that have every word, or else any; those in a language first, and of them the fittest.
+
+    Small words count only where there are no others: nearly every section has words that begin like them.
+    """
+    words = [word for word in words if _fold(word) not in _SMALL] or words
     stems = [_ENDINGS[language].sub("", word.lower()) if language in _ENDINGS else word for word in words]
     for joined, asked, enough in (
         (" AND ", words, _FEW if stems != words else 1),

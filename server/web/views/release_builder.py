@@ -28,11 +28,13 @@ from server.releases.plans.plan_reader import (
 )
 from server.releases.pricing import Price, price, renew_plan, require_cells
 from server.store.models import Role, Survey
+from server.study import surveys
 from server.web.context import attach_file, session
 from server.web.download_names import name_of_survey_file
 from server.web.release_page import ReleasePage, digest_of
 from server.web.security import on_survey, researcher
 from server.web.survey_records import record_release
+from server.web.webhooks.webhook_events import find_planned_number
 
 blueprint = Blueprint("release_builder", __name__, url_prefix="/manage/surveys/<slug>/releases")
 
@@ -48,7 +50,9 @@ def form(survey: Survey) -> ResponseReturnValue:
     if basis is None:
         return _nothing_page(survey)
     proposed = min(basis.ledger.left, _USUAL)
-    return _page(survey, basis, Typed(epsilon=format_decimal(proposed) if proposed else ""))
+    planned = find_planned_number(survey, surveys.draft_document(survey))
+    people = "" if planned is None else str(planned)
+    return _page(survey, basis, Typed(epsilon=format_decimal(proposed) if proposed else "", people=people))
 
 
 @blueprint.post("/new")
