@@ -107,6 +107,11 @@ class Config:
         found = _origin(origin)
         return found is not None and found in [_origin(url) for url in ours]
 
+    def find_address(self, host: str, port: int) -> str:
+        """Where a site that listens there is reached: from this machine or, if set, by the public."""
+        shown = f"[{host}]" if ":" in host else host
+        return next(iter(self.public_urls), f"http://{shown}:{port}")
+
 
 def from_environment(environment: Mapping[str, str] = os.environ) -> Config:
     """Read the configuration.

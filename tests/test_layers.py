@@ -7,8 +7,11 @@ import subprocess
 import sys
 from pathlib import Path
 
+import click
 import pytest
 
+from server.cli import main
+from server.config import OPTIONAL_PACKAGES
 from tests.support.factories import ROOT
 
 ALONE = """
@@ -113,6 +116,54 @@ def test_importing_the_application_does_nothing(tmp_path: Path) -> None:
 
     assert (done.stdout, done.stderr) == ("[]\n", "")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_the_commands_are_listed_without_loading_any(tmp_path: Path) -> None:
+    code = (
+        "import sys; sys.path.insert(0, sys.argv[1])\n"
+        "from server.cli import main; main(['--help'], standalone_mode=False)\n"
+        "print('loaded', *sys.modules)"
+    )
+
+    listed, _, loaded = _run(tmp_path, code, str(ROOT)).stdout.partition("\nloaded ")
+
+    assert not {"numpy", "sqlalchemy", "flask", "server.cli.common"} & set(loaded.split()), loaded
+    context = click.Context(main)
+    lines = dict(re.findall(r"^  (\S+) +(.+)$", listed.partition("Commands:")[2], re.MULTILINE))
+    assert list(lines) == main.list_commands(context)
+    for name, line in lines.items():
+        command = main.get_command(context, name)
+        assert command is not None
+        assert command.get_short_help_str(200).startswith(line.removesuffix("...")), name
+
+
+def test_a_command_loads_no_site_and_no_large_package_before_it_needs_them(tmp_path: Path) -> None:
+    code = (
+        "import sys; sys.path.insert(0, sys.argv[1])\n"
+        "from server.cli import main\n"
+        "for name in ('user', 'tidy', 'survey', 'backup'): main([name, '--help'], standalone_mode=False)\n"
+        "print('loaded', *sys.modules)"
+    )
+
+    loaded = set(_run(tmp_path, code, str(ROOT)).stdout.rpartition("\nloaded ")[2].split())
+
+    assert "server.cli.backup_commands" in loaded
+    large = {"scipy.optimize", "scipy.sparse", "scipy.stats", "granian", "flask", "server.web.app"}
+    assert not (large | set(OPTIONAL_PACKAGES)) & loaded
+
+
+def test_what_serves_loads_every_part_of_scipy_that_is_used() -> None:
+    """SciPy loads a part when it is first used: a visitor would wait for it."""
+    sources = {path: path.read_text() for path in (ROOT / "server").rglob("*.py")}
+    pattern = re.compile(r"\b(scipy(?:\.[a-z_]+)+)(?=\.[a-z_]+\()|^ +from (scipy[a-z_.]+)", re.MULTILINE)
+    used = {first or second for first, second in pattern.findall("".join(sources.values()))}
+    assert {"scipy.optimize", "scipy.optimize.elementwise", "scipy.linalg"} <= used
+
+    loaded = list_imported(ast.parse(sources[ROOT / "server/web/serving.py"]))
+
+    assert [
+        part for part in sorted(used) if not any(f"{name}.".startswith(f"{part}.") for name in loaded)
+    ] == []
 
 
 def find_handed_on(sources: dict[str, str]) -> list[str]:

@@ -36,7 +36,7 @@ def serve(host: str, port: int, sign_in_link: bool, workers: int) -> None:
             f"--workers must be 1 with SQLite, where one process writes at a time; it is {workers}. "
             "PostgreSQL takes more"
         )
-    address = serving.address(config, host, port)
+    address = config.find_address(host, port)
     lines = [f"Moneda {__version__} is on {address}"]
     with database_session(config, check=True) as session:
         check_at_start(engine_of(session))
@@ -54,7 +54,7 @@ def demo(host: str, port: int) -> None:
     os.environ.setdefault("DATABASE_URL", f"sqlite:///{DATA / 'demo.sqlite3'}")
     config = from_environment()
     _check_host(config, host)
-    address = serving.address(config, host, port)
+    address = config.find_address(host, port)
     with database_session(config, check=True) as session:
         check_at_start(engine_of(session))
         lock_installation(session.connection())

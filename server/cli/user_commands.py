@@ -11,7 +11,6 @@ from server.config import from_environment
 from server.people import change_log
 from server.people.change_log import Action
 from server.store.models import Researcher
-from server.web import serving
 
 WHO = click.argument("who", metavar="LOGIN|NUMBER")
 
@@ -105,7 +104,7 @@ def _record(session: Session, action: Action, researcher: Researcher) -> None:
 
 
 def _link(session: Session, researcher: Researcher) -> dict[str, str]:
-    address = serving.address(from_environment(), "127.0.0.1", 8000)
+    address = from_environment().find_address("127.0.0.1", 8000)
     return {"sign_in_link": f"{address}/manage/sign-in/{people.new_sign_in_link(session, researcher)}"}
 
 

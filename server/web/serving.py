@@ -11,6 +11,9 @@ import time
 from collections.abc import Sequence
 
 import click
+import scipy.linalg
+import scipy.optimize.elementwise
+import scipy.sparse.csgraph  # noqa: F401 - SciPy loads these when they are used, and nobody shall wait for that
 from granian import Granian
 from granian.constants import HTTPModes, Interfaces
 from granian.http import HTTP1Settings
@@ -33,12 +36,6 @@ _SEARCHED_AFTER = 20_000
 """Objects more than before, after which the youngest are searched for garbage."""
 STOP_TIMEOUT = 4
 """Seconds after which a process that does not stop is ended. Nothing it has not acknowledged is promised."""
-
-
-def address(config: Config, host: str, port: int) -> str:
-    """Where the site is reached from this machine or, if set, by the public."""
-    shown = f"[{host}]" if ":" in host else host
-    return next(iter(config.public_urls), f"http://{shown}:{port}")
 
 
 def serve(config: Config, host: str, port: int, lines: Sequence[str], workers: int = 1) -> None:

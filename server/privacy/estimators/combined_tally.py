@@ -10,9 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 
 Floats = NDArray[np.float64]
 Places = NDArray[np.intp]
@@ -127,8 +126,8 @@ def _divide_by_coins(outcome: Places, left: Places, right: Places) -> list[Place
     ends = starts[-1] + right.max() + 1
     of_left = left + starts[1]
     tied = np.concatenate([outcome, right + starts[2]]), np.concatenate([of_left, of_left])
-    _, group = connected_components(
-        coo_array((np.ones(2 * len(outcome)), tied), shape=(ends, ends)), directed=False
+    _, group = scipy.sparse.csgraph.connected_components(
+        scipy.sparse.coo_array((np.ones(2 * len(outcome)), tied), shape=(ends, ends)), directed=False
     )
     own = group[of_left]
     return [np.flatnonzero(own == each) for each in np.unique(own)]

@@ -14,7 +14,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize.elementwise import find_root
 from scipy.special import betainc, betaincc, betaincinv
 
 from server.privacy.estimators.together import Request
@@ -115,6 +114,9 @@ def _find_rises(
     function: Callable[..., _Rows], low: _Rows, high: _Rows, *of_each: NDArray[np.float64] | _Counts
 ) -> _Rows:
     """Where functions rise through 0; an end of [low, high] where one does not do so inside."""
+    # Imported here: it takes as long to load as all else of SciPy, and most commands compute no limits.
+    from scipy.optimize.elementwise import find_root
+
     at_low, at_high = function(low, *of_each), function(high, *of_each)
     places = np.where(at_low >= 0, low, high)
     inside = np.flatnonzero((at_low < 0) & (at_high > 0))

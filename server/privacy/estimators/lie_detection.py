@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy.optimize import brentq
 from scipy.special import chdtrc
 
 from server.privacy._checks import list_entries, probability
@@ -197,7 +197,7 @@ def _find_end(contains: Callable[[float], float], start: float, step: float) -> 
         return start
     for _ in range(60):
         if contains(start + step) < 0:
-            return float(brentq(contains, start, start + step, xtol=1e-13, rtol=1e-13))
+            return float(scipy.optimize.brentq(contains, start, start + step, xtol=1e-13, rtol=1e-13))
         step *= 2
     return float(np.copysign(np.inf, step))
 

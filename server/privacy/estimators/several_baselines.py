@@ -13,8 +13,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy.optimize import brentq
 from scipy.special import chdtrc
 
 from server.privacy._checks import any_array, list_entries, probability
@@ -182,4 +182,4 @@ def _find_end(contains: Callable[[float], float], start: float, end: float) -> f
         return end
     if contains(start) <= 0:  # a single point, but for rounding
         return start
-    return float(brentq(contains, start, end, xtol=1e-15, rtol=1e-13))
+    return float(scipy.optimize.brentq(contains, start, end, xtol=1e-15, rtol=1e-13))
