@@ -48,9 +48,7 @@ class SpreadItem:
         """Of the variance, where it is most uncertain: all numbers at one end of the range."""
         if people is None:
             return Error("value squared", None)
-        of_count, of_sum, of_squares = (math.sqrt(noise.variance) for noise in self._noises(epsilon))
-        apart = math.hypot(1.5 * of_count, 2 * of_sum / _PARTS, of_squares / (2 * _PARTS)) / people
-        return Error("value squared", min(apart, 1.0) * self._half**2)
+        return Error("value squared", self._vary(epsilon, people, 1.0, 1.0))
 
     def draw(self, source: Source, epsilon: float, delta: float, confidence: float) -> Drawn:
         """Three sums with noise, and what they say of the spread."""
@@ -73,7 +71,10 @@ class SpreadItem:
         low, high = self._variance(*limits)
         place = ((self.column.variable.name, ""),)
         told = value[0] if noisy[0] > 0 else None
-        error = None if told is None else self.error(epsilon, delta, noisy[0]).noise
+        error = None
+        if told is not None:
+            mean, square = (min(max(total / noisy[0] / _PARTS, -1.0), 1.0) for total in noisy[1:])
+            error = self._vary(epsilon, noisy[0], mean, square)
         figures = (
             Figure("variance", place, told, error, low, high),
             Figure(
@@ -92,6 +93,16 @@ class SpreadItem:
             "highest": float(grid.high),
         }
         return Drawn(figures, notes)
+
+    def _vary(self, epsilon: float, people: int, mean: float, square: float) -> float:
+        """By how much noise moves the variance where z and 2 z² - 1 are this on average, by the delta method."""
+        of_count, of_sum, of_squares = (math.sqrt(noise.variance) for noise in self._noises(epsilon))
+        by_each = (
+            (2 * mean**2 - square / 2) * of_count,
+            2 * mean * of_sum / _PARTS,
+            of_squares / (2 * _PARTS),
+        )
+        return min(math.hypot(*by_each) / people, 1.0) * self._half**2
 
     def sums(self, counts: NDArray[np.int64]) -> tuple[int, int, int]:
         """Rows; the sum of z in parts; the sum of 2 z² - 1 in parts, exactly: each row's are whole numbers."""
