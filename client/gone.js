@@ -5,7 +5,7 @@ import { dropPage, key } from './submit.js';
 const link = location.pathname.split('/').slice(0, 3).join('/'); // also of a page below it
 const tablet = `${link}/tablet`;
 const section = document.getElementById('left');
-const status = document.getElementById('erased');
+const status = section.querySelector('[role="status"]');
 
 /** The names of notes that this link's page has left: answers, what a code at the end is made of, a ticket. */
 function listNotes() {
@@ -40,8 +40,9 @@ section.querySelector('button').addEventListener('click', async () => {
   for (const name of listNotes()) localStorage.removeItem(name);
   for (const name of await listRecords()) indexedDB.deleteDatabase(name);
   for (const scope of [tablet, link]) await dropPage(scope);
-  section.hidden = true;
+  section.replaceChildren(status);
   status.textContent = status.dataset.text;
+  status.focus();
 });
 
 section.hidden = !listNotes().length && !(await listRecords()).length;
