@@ -10,6 +10,7 @@ from itertools import chain
 import numpy as np
 import pytest
 
+from server.output.documents.vocabulary import environment_of
 from server.releases import STRATUM, Covers, Figure, Released
 from server.releases.plans.items import Item, ItemKind
 from server.reports import Published
@@ -18,6 +19,7 @@ from server.reports.contents.finding_charts import draw_finding
 from server.reports.contents.finding_reader import read_entry
 from server.reports.contents.finding_values import Picture, ReleaseFinding
 from server.reports.contents.release_findings import find_answered, list_all_findings, list_findings
+from server.reports.contents.release_sections import show_found
 from server.reports.findings import Says
 from server.reports.public_source import PublishedVersion
 from server.reports.report_words import ReportWords
@@ -283,6 +285,15 @@ def test_a_group_is_called_higher_only_where_its_interval_says_so() -> None:
     apart, over = (list(read_entry(words, released(high), ASKED))[1] for high in (0.3, 0.36))
     assert apart.sentence == "“Yes” is more common in Spain than in the other groups."
     assert over.sentence == "These responses do not tell where “Yes” is the most common."
+
+
+@pytest.mark.parametrize(("interval", "tells"), [((0.25, 0.35), True), ((0.1, 0.9), False)])
+def test_a_sentence_that_states_nothing_does_not_look_like_a_finding(interval: Interval, tells: bool) -> None:
+    (block,) = show_found(ReportWords("en"), release_share(0.3, interval), ASKED)
+    assert block.tells == tells
+    assert tells == ("do not tell" not in block.sentence)
+    page = environment_of("en").get_template("documents/_blocks.html").module
+    assert ("data-unsure" in str(page.block(block))) != tells  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize("groups", [3, 40])

@@ -118,13 +118,15 @@ class Chart:
 class FindingBlock:
     """What was found in a sentence, what it means, what must be known of it, and the figures that show it.
 
-    The title of its section is what it was found of; or the sentence, which is empty here then.
+    The title of its section is what it was found of; or the sentence, which is empty here then. `tells`: whether
+    the sentence states something as found.
     """
 
     sentence: str
     meaning: str = ""
     notes: tuple[str, ...] = ()
     charts: tuple[Chart, ...] = ()
+    tells: bool = True
 
 
 @dataclass(frozen=True)

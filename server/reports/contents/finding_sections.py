@@ -104,14 +104,15 @@ def list_findings(words: ReportWords, report: Report) -> Section:
 def _describe(words: ReportWords, report: Report, entry: QuestionReport) -> FindingBlock:
     notes = list_remarks(words, report, entry)
     if not entry.n:
-        return FindingBlock(say_finding(words, report, entry), notes=tuple(notes))
+        return FindingBlock(say_finding(words, report, entry), notes=tuple(notes), tells=False)
     number = words.ngettext("%(num)s response", "%(num)s responses", entry.n, num=words.integer(entry.n))
     charts = tuple(_draw(words, report, entry))
     course = follow_versions(report, entry, anytime=False)
     if course is not None:
         notes.append(describe_course(words, course, report.definition.language))
         charts += (draw_course(words, course),)
-    return FindingBlock(say_finding(words, report, entry), notes=(number, *notes), charts=charts)
+    tells = interpret_question(entry, anytime=False).tells
+    return FindingBlock(say_finding(words, report, entry), notes=(number, *notes), charts=charts, tells=tells)
 
 
 def _draw(words: ReportWords, report: Report, entry: QuestionReport) -> Iterator[Chart]:

@@ -12,7 +12,7 @@ from server.reports.contents.figures import OF_ROWS, STATISTICS, QuestionsByVers
 from server.reports.contents.finding_texts import explain_sureness
 from server.reports.contents.ledger_sections import NEIGHBOURS, OF_TABLES, WORDS, describe_coverage, mechanism
 from server.reports.contents.release_charts import draw_entry
-from server.reports.contents.release_sentences import say_found, share_sureness
+from server.reports.contents.release_sentences import list_untold, say_found, share_sureness
 from server.reports.report_words import ReportWords
 
 
@@ -90,8 +90,9 @@ def show_found(words: ReportWords, entry: Released, asked: QuestionsByVersion) -
     said, drawn = say_found(words, entry, asked), tuple(draw_entry(words, entry, asked))
     if not said and drawn:
         said = (("", ""),)
+    untold = list_untold(words, entry, asked)
     for number, (sentence, meaning) in enumerate(said):
-        yield FindingBlock(sentence, meaning, charts=() if number else drawn)
+        yield FindingBlock(sentence, meaning, charts=() if number else drawn, tells=sentence not in untold)
 
 
 def _describe_rows(words: ReportWords, entry: Released) -> tuple[str, Cell]:

@@ -49,6 +49,12 @@ def say_found(words: ReportWords, entry: Released, asked: QuestionsByVersion) ->
     return tuple(said for said in found if said[0])
 
 
+def list_untold(words: ReportWords, entry: Released, asked: QuestionsByVersion) -> frozenset[str]:
+    """Those of its sentences that state nothing as found."""
+    findings = read_entry(words, entry, asked)
+    return frozenset(_name_question(entry, finding) for finding in findings if not finding.tells)
+
+
 def _name_question(entry: Released, finding: ReleaseFinding) -> str:
     """The sentence; of one question among several also which."""
     if len(entry.item.questions) > 1 and len(finding.asked) == 1:
