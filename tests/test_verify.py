@@ -206,6 +206,10 @@ def test_whatever_is_altered_is_named_with_who_met_it(site: Site) -> None:
         if asked.before == 1:
             reply.replace(b"<noscript>", b"<noscript >")
 
+    def drop_policy(asked: Asked, reply: Reply) -> None:
+        if asked.language.startswith("pt"):
+            reply.headers = [pair for pair in reply.headers if pair[0].lower() != "content-security-policy"]
+
     def set_cookie(asked: Asked, reply: Reply) -> None:
         reply.headers.append(("Set-Cookie", "who=1"))
 
@@ -277,6 +281,10 @@ def test_whatever_is_altered_is_named_with_who_met_it(site: Site) -> None:
         if asked.before == 1:
             reply.replace(b"<h1>", b"<h1> ")
 
+    def change_worker(asked: Asked, reply: Reply) -> None:
+        if asked.before == 1:
+            reply.replace(b"10000", b"10001")
+
     def serve_another(asked: Asked, reply: Reply) -> None:
         if asked.language.startswith("fr"):
             reply.body = read_assets().contents["respondent_blinding.js"]
@@ -313,6 +321,7 @@ def test_whatever_is_altered_is_named_with_who_met_it(site: Site) -> None:
         f"{s('kinds')}/survey.json": set_cookie,
         "/": loosen_policy,
         "/?lang=fr": add_handler,
+        "/?lang=pt": drop_policy,
         f"{s('plain')}/screens": ask_for_more,
         f"{s('asked')}/screens?lang=pt": reword_second,
         f"{s('whole')}/screens?lang=fr": cut,
@@ -326,6 +335,7 @@ def test_whatever_is_altered_is_named_with_who_met_it(site: Site) -> None:
         address + files[6]: swell,
         address + files[7]: divert_later,
         address + files[8]: speak_quic,
+        address + "offline_worker.js": change_worker,
     }
     touched = ("asked", "plain", "whole", "invited", "kinds", "simulated", "north", "south", "paused")
     with tampering(url, tampers) as through:
@@ -385,6 +395,8 @@ def test_whatever_is_altered_is_named_with_who_met_it(site: Site) -> None:
     assert "connect-src *" in found
     assert "desk" not in found
     assert "SHA-256" in of("front page, in Français")
+    assert "sends no header content-security-policy" in of("front page, in Português")
+    assert "visit 1" not in of(address + "offline_worker.js")
     assert "SHA-256" in (found := of(address + files[0]))
     assert "English" not in found
     assert "no whole answer" in of(address + files[1])
