@@ -125,14 +125,14 @@ def close(database_url: str, slug: str) -> None:
         acceptance.close_survey(_found(session, slug))
 
 
-def forget_surveys(database_url: str, but: str = "") -> None:
-    """Delete every survey but the one of this slug, and at once what else would be left for later.
+def forget_surveys(database_url: str, *but: str) -> None:
+    """Delete every survey but those of these slugs, and at once what else would be left for later.
 
     Each has tables of its own, and a connection to SQLite reads what they all are whenever one was made: beside
     hundreds that were used up, a test would do little else.
     """
     with writing(database_url) as session:
-        for survey in session.scalars(sa.select(Survey).where(Survey.slug != but)).all():
+        for survey in session.scalars(sa.select(Survey).where(Survey.slug.not_in(but))).all():
             archives.delete(session, survey)
             for kind in reversed(own_tables.KINDS):
                 own_tables.table(kind, survey.id).drop(session.connection())

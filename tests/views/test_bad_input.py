@@ -153,7 +153,7 @@ def test_whatever_the_editor_sends_is_kept_or_refused_whole(
     site: Site, mistakes: Mapping[str, list[str]], action: str, gone: set[str]
 ) -> None:
     form = {name: value for name, value in fields().items() if name not in gone} | mistakes
-    factories.forget_surveys(site.database_url, but=site.published)
+    factories.forget_surveys(site.database_url, site.published)
     draft = factories.draft(site.database_url, short())
     before = factories.dump(site.database_url)
 
@@ -227,7 +227,7 @@ SETTINGS = {
 def test_whatever_strata_and_settings_hold_is_kept_or_refused_whole(
     site: Site, page: str, form: Mapping[str, str]
 ) -> None:
-    factories.forget_surveys(site.database_url, but=site.published)
+    factories.forget_surveys(site.database_url, site.published)
     slug = factories.draft(site.database_url, factories.definition())
     before = factories.dump(site.database_url)
 
