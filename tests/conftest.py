@@ -229,7 +229,7 @@ def survey(database_url: str) -> factories.Published:
 
 
 @pytest.fixture
-def served(sqlite: NewDatabase) -> Iterator[factories.Served]:
+def installation(sqlite: NewDatabase) -> Iterator[factories.Served]:
     """The real server in a process of its own, on a new SQLite database."""
     with factories.serving(sqlite(True)) as running:
         yield running

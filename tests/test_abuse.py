@@ -22,11 +22,11 @@ from tests.support import factories
 from tests.support.factories import Served
 
 
-def test_respondents_do_not_wait_for_a_researcher_who_sends_slowly(served: Served) -> None:
+def test_respondents_do_not_wait_for_a_researcher_who_sends_slowly(installation: Served) -> None:
     """SQLite has one write lock; a form on its way in must not hold it."""
-    survey = factories.publish(served.database_url)
-    link, parts = urlsplit(served.sign_in_link), urlsplit(served.url)
-    _status, headers, _body = factories.fill_in(f"{served.url}{link.path}", {})
+    survey = factories.publish(installation.database_url)
+    link, parts = urlsplit(installation.sign_in_link), urlsplit(installation.url)
+    _status, headers, _body = factories.fill_in(f"{installation.url}{link.path}", {})
     head = (
         "POST /manage/surveys/new HTTP/1.1",
         "Host: localhost",
@@ -40,7 +40,7 @@ def test_respondents_do_not_wait_for_a_researcher_who_sends_slowly(served: Serve
         slow.settimeout(0.5)
         with pytest.raises(TimeoutError):
             slow.recv(1)  # the server is waiting for the rest
-        status, _headers, _body = factories.ask(served.url + survey.url, survey.response())
+        status, _headers, _body = factories.ask(installation.url + survey.url, survey.response())
 
     assert status == 201
 

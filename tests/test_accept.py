@@ -21,7 +21,7 @@ from server.store.engines import make_engine
 from server.store.models import Survey
 from tests.conftest import NewDatabase
 from tests.support import factories
-from tests.support.factories import Published, stored, writing
+from tests.support.factories import Published, list_responses, writing
 
 NOW = datetime(2024, 5, 6, 7, 8, 9)  # noqa: DTZ001 - in UTC, as the database holds times
 HOUR, RESOLUTION = timedelta(hours=1), timedelta.resolution
@@ -78,7 +78,7 @@ def test_response_is_stored_where_flask_cannot_be_imported(sqlite: NewDatabase) 
     )
 
     assert (done.stderr, done.stdout.split()) == ("", ["201", "400", "201", "200", "409", "201"])
-    assert len(stored(database_url)) == 3
+    assert len(list_responses(database_url)) == 3
 
 
 def test_block_would_notice_flask(sqlite: NewDatabase) -> None:
@@ -111,7 +111,7 @@ def test_refused_response_leaves_the_rest_of_the_transaction_alone(
     engine.dispose()
 
     assert outcomes == [201, 400, 201, 200, 409, 201]
-    assert sorted(bytes(row[2]) for row in stored(database_url)) == [b"\0\1", b"\0\1", b"\1\1"]  # type: ignore[call-overload]
+    assert sorted(bytes(row[2]) for row in list_responses(database_url)) == [b"\0\1", b"\0\1", b"\1\1"]  # type: ignore[call-overload]
 
 
 def test_nothing_is_stored_before_the_caller_commits(survey: Published, database_url: str) -> None:
@@ -122,7 +122,7 @@ def test_nothing_is_stored_before_the_caller_commits(survey: Published, database
         assert connection.scalar(sa.text("SELECT count(*) FROM responses_1")) == 1
 
     engine.dispose()
-    assert not stored(database_url)
+    assert not list_responses(database_url)
 
 
 @pytest.mark.parametrize("slug", ["", "\x00", "\ud800", "é", "x" * 5000, "' OR 1=1 --", "%"])
@@ -147,7 +147,7 @@ def test_closing_waits_for_responses_on_their_way_in(survey: Published, database
 
     def close() -> None:
         factories.close(database_url, survey.slug)
-        counted.append(len(stored(database_url)))
+        counted.append(len(list_responses(database_url)))
 
     with engine.execution_options(moneda_writes=True).begin() as connection:
         responses.accept(connection, survey.slug, json.dumps(survey.response()).encode(), NOW)
@@ -189,7 +189,7 @@ def test_link_of_a_leaf_carries_its_stratum_and_other_strata_have_none(
     unknown = (404, "survey")
     assert outcomes == [(201, ""), (201, ""), (201, ""), (410, "link"), unknown]
     strata = {row[0]: row[6] for row in factories.dump(database_url)["strata"]}
-    assert {strata.get(row[4]) for row in stored(database_url)} == {*links[:2], None}
+    assert {strata.get(row[4]) for row in list_responses(database_url)} == {*links[:2], None}
 
 
 def test_same_id_by_another_link_of_the_survey_is_refused(survey: Published, database_url: str) -> None:
@@ -201,7 +201,7 @@ def test_same_id_by_another_link_of_the_survey_is_refused(survey: Published, dat
 
     assert together == [(201, ""), (409, "id"), (200, "")]
     assert later == [(200, ""), (409, "id")]
-    assert len(stored(database_url)) == 1
+    assert len(list_responses(database_url)) == 1
 
 
 @pytest.mark.parametrize(
@@ -246,7 +246,7 @@ def test_each_state_refuses_in_its_own_words_and_takes_retries(survey: Published
         messages.add(str(refusal))
 
     assert len(messages) == len(states)
-    assert len(stored(database_url)) == 1
+    assert len(list_responses(database_url)) == 1
 
 
 def test_cap_holds_exactly_within_a_group_and_among_racing_ones(survey: Published, database_url: str) -> None:
@@ -261,7 +261,7 @@ def test_cap_holds_exactly_within_a_group_and_among_racing_ones(survey: Publishe
     outcomes = Counter(outcome for race_ in racing for outcome in race_.result())
 
     assert outcomes == {(201, ""): 33, (410, "survey"): 17}
-    assert len(stored(database_url)) == 33
+    assert len(list_responses(database_url)) == 33
 
 
 def test_groups_that_take_the_same_in_opposite_orders_do_not_wait_for_each_other(
@@ -281,7 +281,7 @@ def test_groups_that_take_the_same_in_opposite_orders_do_not_wait_for_each_other
             two = racers.submit(send, other, survey, ids[::-1])
             assert {status for status, _field in one.result() + two.result()} <= {200, 201, 409}
 
-    assert len(stored(database_url)) == len(ids)
+    assert len(list_responses(database_url)) == len(ids)
 
 
 def test_groups_with_the_same_codes_in_opposite_orders_use_each_once(database_url: str) -> None:
@@ -304,7 +304,7 @@ def test_groups_with_the_same_codes_in_opposite_orders_use_each_once(database_ur
             outcomes = Counter(outcome for race in racing for outcome in race.result())
             assert outcomes == {(201, ""): 40, (409, "invitation"): 40}
 
-    assert len(stored(database_url)) == len(codes)
+    assert len(list_responses(database_url)) == len(codes)
 
 
 def test_known_among_new_ones_is_stored_once_and_leaves_its_other_code_unused(
@@ -323,7 +323,7 @@ def test_known_among_new_ones_is_stored_once_and_leaves_its_other_code_unused(
 
     assert again == [(201, ""), (200, ""), (201, "")]
     assert last == [(200, ""), (201, "")]
-    assert len(stored(database_url)) == 4
+    assert len(list_responses(database_url)) == 4
     with writing(database_url) as session:
         assert batches.count_stored(session, 1) == 4
         ((_batch, used),) = invitation_batches.count_used_codes(session, session.get_one(Survey, 1))
@@ -346,6 +346,6 @@ def test_id_that_is_taken_is_refused_among_new_ones(
     )
 
     assert outcomes == [(201, ""), *[(409, "id")] * len(taken), (201, "")]
-    assert len(stored(database_url)) == 3
+    assert len(list_responses(database_url)) == 3
     with writing(database_url) as session:
         assert batches.count_stored(session, 1) == 3

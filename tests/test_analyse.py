@@ -28,20 +28,20 @@ def run(url: str, *arguments: str) -> Result:
     return CliRunner(env={"DATABASE_URL": url}).invoke(main, arguments)
 
 
-def written(url: str, *arguments: str) -> bytes:
+def read_output(url: str, *arguments: str) -> bytes:
     done = run(url, *arguments)
     assert done.exit_code == 0, done.output
     return done.stdout_bytes
 
 
-def analysed(folder: Path, study: Mapping[str, Any], data: str, *options: str) -> Result:
+def analyse_study(folder: Path, study: Mapping[str, Any], data: str, *options: str) -> Result:
     (folder / "study.json").write_text(json.dumps(study), "utf-8")
     (folder / "data.csv").write_text(data, "utf-8")
     return run(NOWHERE, "analyse", str(folder / "data.csv"), "--study", str(folder / "study.json"), *options)
 
 
-def found(folder: Path, study: Mapping[str, Any], data: str) -> dict[str, Any]:
-    done = analysed(folder, study, data, "--json")
+def read_analysis(folder: Path, study: Mapping[str, Any], data: str) -> dict[str, Any]:
+    done = analyse_study(folder, study, data, "--json")
     assert done.exit_code == 0, done.output
     document: dict[str, Any] = json.loads(done.stdout)
     return document
@@ -82,17 +82,19 @@ def test_what_was_collected_here_says_the_same_from_its_file(
             rows = [([int(rng.integers(width)) for width in widths], 1) for _ in range(40)]
             factories.store(url, survey, rows, link)
     assert survey is not None
-    here = json.loads(written(url, "report", survey.slug, "--json"))
-    with zipfile.ZipFile(io.BytesIO(written(url, "report", survey.slug, "--format", "microdata"))) as packed:
+    here = json.loads(read_output(url, "report", survey.slug, "--json"))
+    with zipfile.ZipFile(
+        io.BytesIO(read_output(url, "report", survey.slug, "--format", "microdata"))
+    ) as packed:
         (tmp_path / "responses.csv").write_bytes(packed.read("responses.csv"))
-    (tmp_path / "study.json").write_bytes(written(url, "survey", "study-file", survey.slug))
+    (tmp_path / "study.json").write_bytes(read_output(url, "survey", "study-file", survey.slug))
     arguments = ("analyse", str(tmp_path / "responses.csv"), "--study", str(tmp_path / "study.json"))
-    elsewhere = json.loads(written(NOWHERE, *arguments, "--json"))
+    elsewhere = json.loads(read_output(NOWHERE, *arguments, "--json"))
     assert elsewhere["questions"] == here["questions"]
     assert elsewhere["n"] == here["n"] == 160 * len(documents)
     # The table of the terminal has the same lines, too.
-    table = written(url, "report", survey.slug).decode().split("\nWeighted")[0]
-    assert table in written(NOWHERE, *arguments).decode()
+    table = read_output(url, "report", survey.slug).decode().split("\nWeighted")[0]
+    assert table in read_output(NOWHERE, *arguments).decode()
 
 
 ALWAYS_YES = {
@@ -108,7 +110,7 @@ def test_designs_that_exclude_an_answer_are_estimated_and_said_to_protect_nothin
     tmp_path: Path, design: dict[str, Any], if_no: float
 ) -> None:
     """(λ − p) / (1 − p), with the standard error of Mangat (1994), whose p is 1 − if_no, but n − 1 in it."""
-    (entry,) = found(tmp_path, study(question(design)), column({"yes": 260, "no": 240}))["questions"]
+    (entry,) = read_analysis(tmp_path, study(question(design)), column({"yes": 260, "no": 240}))["questions"]
     share = (0.52 - if_no) / (1 - if_no)
     error = math.sqrt(0.52 * 0.48 / 499) / (1 - if_no)
     assert entry["estimate"]["shares"][1] == pytest.approx(share, abs=1e-8)
@@ -118,7 +120,7 @@ def test_designs_that_exclude_an_answer_are_estimated_and_said_to_protect_nothin
     assert entry["epsilon"] is None
     # The twin that takes the design for two-sided is found out.
     twin = study(question({"mechanism": "kuk", "if_yes": 0.9, "if_no": if_no}))
-    (other,) = found(tmp_path, twin, column({"yes": 260, "no": 240}))["questions"]
+    (other,) = read_analysis(tmp_path, twin, column({"yes": 260, "no": 240}))["questions"]
     assert abs(other["estimate"]["shares"][1] - share) > 0.005
 
 
@@ -126,7 +128,7 @@ def test_rows_count_as_much_as_their_weights(tmp_path: Path) -> None:
     """The weighted share of the rows' unbiased guesses 2y - 1/2, by hand."""
     rows = [("yes", 1.0)] * 40 + [("no", 1.0)] * 60 + [("yes", 2.5)] * 90 + [("no", 2.5)] * 60
     data = "cheated,w\n" + "".join(f"{answer},{weight}\n" for answer, weight in rows)
-    document = found(tmp_path, study(COIN, weights="w"), data)
+    document = read_analysis(tmp_path, study(COIN, weights="w"), data)
     (entry,) = document["questions"]
     guesses = np.array([2 * (answer == "yes") - 0.5 for answer, _ in rows])
     weights = np.array([weight for _, weight in rows])
@@ -135,7 +137,7 @@ def test_rows_count_as_much_as_their_weights(tmp_path: Path) -> None:
     )
     assert entry["unweighted"]["estimate"]["shares"][1] == pytest.approx(float(guesses.mean()), abs=1e-12)
     assert (document["weights"], entry["weighting"]) == ("w", "by the weights of the rows")
-    printed = analysed(tmp_path, study(COIN, weights="w"), data).stdout
+    printed = analyse_study(tmp_path, study(COIN, weights="w"), data).stdout
     assert "Weighted: every row counts as much as its weight." in printed
     assert "population" not in printed
 
@@ -144,23 +146,25 @@ def test_reports_that_are_no_answers_are_counted_as_none(tmp_path: Path) -> None
     """Of two truths and three reports, the second report is not "yes"."""
     three = study(question({"mechanism": "matrix", "chances": [[0.6, 0.3, 0.1], [0.1, 0.3, 0.6]]}))
     data = column({"0": 20, "1": 10, "2": 30})
-    printed = analysed(tmp_path, three, data).stdout
+    printed = analyse_study(tmp_path, three, data).stdout
     assert re.search(r"cheated +yes +60 +- +0\.6667", printed)
     assert "Reported: left out where reports are others than answers." in printed
     page = tmp_path / "report.html"
-    assert analysed(tmp_path, three, data, "--output", str(page)).exit_code == 0
+    assert analyse_study(tmp_path, three, data, "--output", str(page)).exit_code == 0
     assert "“Reported” is left out where reports are others than answers." in page.read_text()
     assert "16.7 %" not in page.read_text()
-    two = analysed(tmp_path, study(COIN), column({"0": 50, "1": 10})).stdout
+    two = analyse_study(tmp_path, study(COIN), column({"0": 50, "1": 10})).stdout
     assert re.search(r"cheated +yes +60 +10 ", two)
     assert "Reported: left out" not in two
 
 
 def test_columns_may_have_other_names_and_other_texts(tmp_path: Path) -> None:
     stated = {"name": "cheated", "header": "Q7 a", "cells": {"1": "yes", "2": "no"}}
-    plain = found(tmp_path, study(COIN), column({"yes": 30, "no": 50}))
+    plain = read_analysis(tmp_path, study(COIN), column({"yes": 30, "no": 50}))
     assert (
-        found(tmp_path, study(COIN, columns=[stated]), column({"1": 30, "2": 50}, "Q7 a"))["questions"]
+        read_analysis(tmp_path, study(COIN, columns=[stated]), column({"1": 30, "2": 50}, "Q7 a"))[
+            "questions"
+        ]
         == plain["questions"]
     )
 
@@ -183,15 +187,15 @@ def test_rows_in_which_something_is_missing_are_left_out_and_counted(tmp_path: P
     whole = ["yes,20,f,A,1", "no,30,-99,A,2", "no,41,f,B,4", "yes,32,-99,B,6"]
     lacking = ["-99,20,f,A,3", "no, -99 ,f,B,5", ",20,f,A,-99", "no,,f,B,8"]
     header = "cheated,age,sex,form,h"
-    found = analysed(tmp_path, stated, "\n".join([header, *whole, *lacking, ""]), "--json")
+    found = analyse_study(tmp_path, stated, "\n".join([header, *whole, *lacking, ""]), "--json")
     assert found.exit_code == 0, found.output
     document = json.loads(found.stdout)
     assert (document["n"], document["left_out"]) == (4, 4)
     (hours,) = document["models"]
     assert (hours["rows"], hours["left_out"]) == (7, 1)
-    alone = json.loads(analysed(tmp_path, stated, "\n".join([header, *whole, ""]), "--json").stdout)
+    alone = json.loads(analyse_study(tmp_path, stated, "\n".join([header, *whole, ""]), "--json").stdout)
     assert (alone["questions"], alone["left_out"]) == (document["questions"], 0)
-    printed = analysed(
+    printed = analyse_study(
         tmp_path, stated, "\n".join([header, *whole, *lacking, ""]), "--output", str(tmp_path / "r.html")
     )
     assert "4 of 8 rows were left out, as something in them is missing." in printed.stdout
@@ -202,11 +206,11 @@ def test_rows_in_which_something_is_missing_are_left_out_and_counted(tmp_path: P
     stated["missing"] = ["?"]
     assert (
         "data[6].cheated: must be one of"
-        in analysed(tmp_path, stated, "\n".join([header, *whole, *lacking])).stderr
+        in analyse_study(tmp_path, stated, "\n".join([header, *whole, *lacking])).stderr
     )
     assert (
         "must have a row in which nothing is missing"
-        in analysed(tmp_path, stated, f"{header}\n?,1,f,A,1\n").stderr
+        in analyse_study(tmp_path, stated, f"{header}\n?,1,f,A,1\n").stderr
     )
 
 
@@ -217,10 +221,10 @@ def test_an_empty_cell_is_missing_where_the_version_of_its_row_has_the_column(tm
         {"number": 1, "survey": {"questions": [COIN]}},
     ]
     data = "version,cheated,stole\n" + "2,yes,no\n2,no,\n1,no,\n1,,\n" * 5
-    document = found(tmp_path, {"format": 1, "missing": [""], "versions": versions}, data)
+    document = read_analysis(tmp_path, {"format": 1, "missing": [""], "versions": versions}, data)
     assert (document["n"], document["left_out"]) == (10, 10)
     # The row of the table is named, and not that of those that are left.
-    wrong = analysed(tmp_path, {"format": 1, "missing": [""], "versions": versions}, data + "1,no,no\n")
+    wrong = analyse_study(tmp_path, {"format": 1, "missing": [""], "versions": versions}, data + "1,no,no\n")
     assert "data[22].stole: must fit version 1" in wrong.stderr
 
 
@@ -234,7 +238,7 @@ def test_the_report_is_written_as_files_and_says_where_the_data_come_from(
     entry = question({"mechanism": "mangat", "truth": 0.6})
     stated = study(entry, covariates=[{"name": "sex", "categories": ["f", "m"]}])
     options = ("--explain", "cheated", "--by", "sex", "--output", str(file), "--language", language)
-    done = analysed(tmp_path, stated, data, *options)
+    done = analyse_study(tmp_path, stated, data, *options)
     assert done.exit_code == 0, done.output
     if ending == "pdf":
         text = " ".join(page.extract_text() for page in pypdf.PdfReader(file).pages)
@@ -257,7 +261,7 @@ def test_the_report_is_written_as_files_and_says_where_the_data_come_from(
 
 
 def test_another_ending_is_refused_before_anything_is_read(tmp_path: Path) -> None:
-    done = analysed(tmp_path, study(COIN), GOOD, "--output", str(tmp_path / "report.doc"))
+    done = analyse_study(tmp_path, study(COIN), GOOD, "--output", str(tmp_path / "report.doc"))
     assert done.exit_code == 2
     assert "--output must end in one of .html, .pdf, .xlsx" in done.stderr
 
@@ -376,7 +380,7 @@ REFUSED: dict[str, tuple[dict[str, Any], str, str]] = {
 def test_what_is_wrong_is_named_with_its_place_and_what_may_stand_there(
     tmp_path: Path, stated: dict[str, Any], data: str, message: str
 ) -> None:
-    done = analysed(tmp_path, stated, data)
+    done = analyse_study(tmp_path, stated, data)
     assert done.exit_code == 2, done.output
     assert message in done.stderr
     assert done.stdout == ""

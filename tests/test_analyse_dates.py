@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tests.support.factories import question
-from tests.test_analyse import analysed
+from tests.test_analyse import analyse_study
 from tests.test_explain_outcomes import read_explanation
 
 FIRST = date(2026, 4, 27)
@@ -72,7 +72,7 @@ REFUSED = {
 @pytest.mark.parametrize(("covariates", "row", "said"), REFUSED.values(), ids=REFUSED)
 def test_what_is_no_day_is_named(tmp_path: Path, covariates: list[Any], row: str, said: str) -> None:
     stated = {"format": 1, "survey": {"questions": [question("cheated")]}, "covariates": covariates}
-    done = analysed(tmp_path, stated, f"cheated,came\n{row}\n")
+    done = analyse_study(tmp_path, stated, f"cheated,came\n{row}\n")
     assert done.exit_code == 2
     assert said in done.stderr
 
@@ -81,7 +81,7 @@ def test_a_column_of_days_may_name_who_was_drawn_together(tmp_path: Path) -> Non
     stated = {"format": 1, "survey": {"questions": [question("cheated")]}}
     stated |= {"covariates": [{"name": "came", "dates": "by_day"}], "sampling": {"strata": "came"}}
     rows = [f"{k % 2},2026-05-{1 + k % 2:02}" for k in range(40)]
-    done = analysed(tmp_path, stated, "\n".join(["cheated,came", *rows]) + "\n")
+    done = analyse_study(tmp_path, stated, "\n".join(["cheated,came", *rows]) + "\n")
     assert done.exit_code == 0, done.output
 
 
@@ -91,7 +91,7 @@ def test_a_day_that_all_came_on_is_named_as_no_predictor(tmp_path: Path, dates: 
     stated |= {"covariates": [{"name": "came", "dates": dates}]}
     rows = [f"{k % 2},2026-05-04" for k in range(40)]
     table = "\n".join(["cheated,came", *rows]) + "\n"
-    done = analysed(tmp_path, stated, table, "--explain", "cheated", "--by", "came")
+    done = analyse_study(tmp_path, stated, table, "--explain", "cheated", "--by", "came")
     assert done.exit_code == 2
     assert "must differ between people; came does not" in done.stderr
 

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from tests.test_analyse import COIN, analysed, found, study
+from tests.test_analyse import COIN, analyse_study, read_analysis, study
 
 Floats = NDArray[np.float64]
 STOLE = {
@@ -58,14 +58,14 @@ DATA = table()
 GUESSES = 2 * cheated - 0.5
 
 
-def stated(**sampling: Any) -> dict[str, Any]:
+def make_stated_study(**sampling: Any) -> dict[str, Any]:
     made = study(COIN, **KNOWN, sampling=sampling)
     made["survey"]["questions"].append(STOLE)
     return made
 
 
-def sampled(folder: Path, **sampling: Any) -> dict[str, Any]:
-    told: dict[str, Any] = found(folder, stated(**sampling), DATA)["sampling"]
+def read_sampling(folder: Path, **sampling: Any) -> dict[str, Any]:
+    told: dict[str, Any] = read_analysis(folder, make_stated_study(**sampling), DATA)["sampling"]
     return told
 
 
@@ -84,7 +84,7 @@ def vary(pulls: Floats, keys: NDArray[np.int64], left: dict[int, float] | None =
 
 def test_schools_are_of_their_region(tmp_path: Path) -> None:
     """Schools of one name in two regions are two; a part of those of a region is taken away, but for the coins."""
-    told = sampled(tmp_path, weights="w", strata="region", clusters="school")
+    told = read_sampling(tmp_path, weights="w", strata="region", clusters="school")
     row = told["estimates"][0]
     value = float(W @ GUESSES / W.sum())
     pulls = W * (GUESSES - value) / W.sum()
@@ -93,20 +93,22 @@ def test_schools_are_of_their_region(tmp_path: Path) -> None:
     assert row["degrees_of_freedom"] == 10
     assert row["effective_n"] == pytest.approx(ROWS / row["design_effect"])
     assert (told["clusters"]["count"], told["strata"]["count"], told["strata"]["of_one"]) == (12, 2, 0)
-    part = sampled(tmp_path, weights="w", strata="region", clusters="school", population={"N": 12, "S": 60})[
-        "estimates"
-    ][0]
+    part = read_sampling(
+        tmp_path, weights="w", strata="region", clusters="school", population={"N": 12, "S": 60}
+    )["estimates"][0]
     coins = 0.75 * float(W**2 @ np.where(regions == 0, 0.5, 0.1)) / W.sum() ** 2
     assert part["standard_error"] == pytest.approx(math.sqrt(vary(pulls, schools, {0: 0.5, 1: 0.9}) + coins))
 
 
 def test_clusters_of_one_name_in_each_stratum_are_several(tmp_path: Path) -> None:
-    told = sampled(tmp_path, weights="w", strata="region", clusters="one")
+    told = read_sampling(tmp_path, weights="w", strata="region", clusters="one")
     assert (told["clusters"]["count"], told["strata"]["of_one"]) == (2, 2)
 
 
 def test_replicate_weights_that_came_with_the_table(tmp_path: Path) -> None:
-    told = sampled(tmp_path, weights="w", replicates={"columns": ["r1", "r2", "r3", "r4"], "kind": "brr"})
+    told = read_sampling(
+        tmp_path, weights="w", replicates={"columns": ["r1", "r2", "r3", "r4"], "kind": "brr"}
+    )
     row = told["estimates"][0]
     values = REPLICATES @ GUESSES / REPLICATES.sum(axis=1)
     variance = float(((values - values.mean()) ** 2).mean())
@@ -117,8 +119,8 @@ def test_replicate_weights_that_came_with_the_table(tmp_path: Path) -> None:
 
 def test_a_jackknife_and_a_bootstrap_of_schools_are_made(tmp_path: Path) -> None:
     drawn = {"weights": "w", "strata": "region", "clusters": "school"}
-    linear = sampled(tmp_path, **drawn)["estimates"][0]
-    jackknife = sampled(tmp_path, **drawn, replicates={"make": "jackknife"})
+    linear = read_sampling(tmp_path, **drawn)["estimates"][0]
+    jackknife = read_sampling(tmp_path, **drawn, replicates={"make": "jackknife"})
     value, variance = linear["value"], 0.0
     for region in (0, 1):
         for school in range(6):
@@ -126,10 +128,10 @@ def test_a_jackknife_and_a_bootstrap_of_schools_are_made(tmp_path: Path) -> None
             variance += 5 / 6 * (float(kept @ GUESSES / kept.sum()) - value) ** 2
     assert jackknife["estimates"][0]["standard_error"] == pytest.approx(math.sqrt(variance))
     assert jackknife["replicates"] == {"kind": "jackknife", "made": True, "count": 12, "seed": None}
-    bootstrap = sampled(tmp_path, **drawn, replicates={"make": "bootstrap", "count": 1000, "seed": 5})
+    bootstrap = read_sampling(tmp_path, **drawn, replicates={"make": "bootstrap", "count": 1000, "seed": 5})
     assert bootstrap["replicates"] == {"kind": "bootstrap", "made": True, "count": 1000, "seed": 5}
     assert bootstrap["estimates"][0]["standard_error"] == pytest.approx(linear["standard_error"], rel=0.1)
-    again = sampled(tmp_path, **drawn, replicates={"make": "bootstrap", "count": 1000, "seed": 5})
+    again = read_sampling(tmp_path, **drawn, replicates={"make": "bootstrap", "count": 1000, "seed": 5})
     assert again == bootstrap
 
 
@@ -144,7 +146,7 @@ CELLS = [
 
 def test_margins_may_cross_and_small_cells_are_taken_together(tmp_path: Path) -> None:
     """Women of 60 are too few: they stand with women of 30. The value is that of each cell by its share."""
-    told = sampled(tmp_path, weights="w", margins=[{"covariates": ["sex", "age"], "groups": CELLS}])
+    told = read_sampling(tmp_path, weights="w", margins=[{"covariates": ["sex", "age"], "groups": CELLS}])
     assert told["margins"][0]["taken_together"] == [[1, 2]]
     assert told["margins"][0]["covariates"] == ["sex", "age"]
     cells = [
@@ -155,8 +157,10 @@ def test_margins_may_cross_and_small_cells_are_taken_together(tmp_path: Path) ->
     ]
     value = sum(share * float(W[own] @ GUESSES[own] / W[own].sum()) for share, own in cells)
     assert told["estimates"][0]["value"] == pytest.approx(value)
-    printed = analysed(
-        tmp_path, stated(weights="w", margins=[{"covariates": ["sex", "age"], "groups": CELLS}]), DATA
+    printed = analyse_study(
+        tmp_path,
+        make_stated_study(weights="w", margins=[{"covariates": ["sex", "age"], "groups": CELLS}]),
+        DATA,
     ).stdout
     assert "Too few rows, so taken together in sex × age: f · 30 + f · 60." in printed
 
@@ -170,16 +174,16 @@ def test_strata_of_the_study_may_be_a_margin(tmp_path: Path) -> None:
         strata=[{"path": ["North"]}, {"path": ["South"]}, {"path": ["South", "Coast"]}],
         sampling={"margins": [{"covariate": "stratum", "groups": groups}]},
     )
-    told = found(tmp_path, made, f"cheated,stratum\n{rows}\n")["sampling"]
+    told = read_analysis(tmp_path, made, f"cheated,stratum\n{rows}\n")["sampling"]
     cheated, north = np.arange(60) % 3 > 0, np.arange(60) % 2 > 0
     value = 0.25 * cheated[north].mean() + 0.75 * cheated[~north].mean()
     assert told["estimates"][0]["value"] == pytest.approx(2 * value - 0.5)
-    done = analysed(tmp_path, made, f"cheated,stratum\n{rows}\nyes,\n")
+    done = analyse_study(tmp_path, made, f"cheated,stratum\n{rows}\nyes,\n")
     assert "sampling.margins[0]: must be known of every row; some have no stratum" in done.stderr
 
 
 def test_answers_are_compared_between_groups_that_are_known(tmp_path: Path) -> None:
-    told = sampled(
+    told = read_sampling(
         tmp_path,
         weights="w",
         strata="region",
@@ -210,7 +214,7 @@ def test_a_small_p_value_of_all_groups_is_not_printed_as_nought(tmp_path: Path) 
         covariates=[{"name": "sex", "categories": ["f", "m"]}],
         sampling={"weights": "w", "tables": [{"question": "cheated", "by": "sex"}]},
     )
-    printed = analysed(tmp_path, stated, "\n".join(rows) + "\n").stdout
+    printed = analyse_study(tmp_path, stated, "\n".join(rows) + "\n").stdout
     assert "p of all groups" in printed
     assert " < 0.001" in printed
     assert not re.search(r" 0\.000$", printed, re.MULTILINE)
@@ -218,7 +222,7 @@ def test_a_small_p_value_of_all_groups_is_not_printed_as_nought(tmp_path: Path) 
 
 def test_answers_are_compared_between_groups_that_are_randomised(tmp_path: Path) -> None:
     """Both guesses at once: the share of who cheated among who stole, and the delta method over rows."""
-    told = sampled(tmp_path, weights="w", tables=[{"question": "cheated", "by": "stole"}])
+    told = read_sampling(tmp_path, weights="w", tables=[{"question": "cheated", "by": "stole"}])
     (made,) = told["tables"]
     (line,) = made["lines"]
     stole = 2 * stole_reports - 0.5
@@ -241,8 +245,8 @@ def test_answers_are_compared_between_groups_that_are_randomised(tmp_path: Path)
 def test_a_group_that_may_be_nobody_is_not_told_of(tmp_path: Path) -> None:
     """Of who stole, about three in a hundred by their reports: a share over so few would be anything."""
     few = "cheated,stole\n" + "yes,no\n" * 70 + "no,no\n" * 76 + "yes,yes\n" * 24 + "no,yes\n" * 30
-    made = stated(tables=[{"question": "cheated", "by": "stole"}])
-    (line,) = found(tmp_path, {**made, "covariates": []}, few)["sampling"]["tables"][0]["lines"]
+    made = make_stated_study(tables=[{"question": "cheated", "by": "stole"}])
+    (line,) = read_analysis(tmp_path, {**made, "covariates": []}, few)["sampling"]["tables"][0]["lines"]
     assert line["groups"][0]["value"] is not None
     assert (line["groups"][1]["value"], line["differences"][0]["value"]) == (None, None)
     assert line["test"]["p_value"] is None
@@ -347,7 +351,7 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
 
 @pytest.mark.parametrize(("sampling", "message"), REFUSED.values(), ids=REFUSED)
 def test_what_cannot_be_is_named(tmp_path: Path, sampling: dict[str, Any], message: str) -> None:
-    done = analysed(tmp_path, stated(**sampling), DATA)
+    done = analyse_study(tmp_path, make_stated_study(**sampling), DATA)
     assert done.exit_code == 2, done.output
     assert message in done.stderr
 
@@ -394,12 +398,16 @@ WHOLE = {
 )
 def test_the_report_says_how_rows_were_drawn(tmp_path: Path, language: str, words: tuple[str, ...]) -> None:
     file = tmp_path / "report.html"
-    done = analysed(tmp_path, stated(**WHOLE), DATA, "--output", str(file), "--language", language)
+    done = analyse_study(
+        tmp_path, make_stated_study(**WHOLE), DATA, "--output", str(file), "--language", language
+    )
     assert done.exit_code == 0, done.output
     text = " ".join(file.read_text("utf-8").split())
     assert [each for each in words if each not in text] == []
     assert "cheated by sex, for the population:" in done.stdout
     assert "Strata: 2 (region)." in done.stdout
     assert "Replicate weights: 50 (bootstrap, seed 1)." in done.stdout
-    numbers = json.loads(analysed(tmp_path, stated(**WHOLE), DATA, "--json").stdout)["sampling"]
+    numbers = json.loads(analyse_study(tmp_path, make_stated_study(**WHOLE), DATA, "--json").stdout)[
+        "sampling"
+    ]
     assert len(numbers["tables"]) == 2

@@ -12,7 +12,7 @@ from scipy import stats
 
 from server.study.definitions.definition_reader import parse_definition
 from tests.support import every_kind
-from tests.test_analyse import COIN, analysed, found, question, study
+from tests.test_analyse import COIN, analyse_study, question, read_analysis, study
 
 SEX: dict[str, Any] = {"covariates": [{"name": "sex", "categories": ["f", "m", "x"]}]}
 HALVES = [{"of": ["f", "x"], "share": 50}, {"of": ["m"], "share": 50}]
@@ -21,14 +21,14 @@ ROWS += [("no", "m", 2, "D")] * 5 + [("no", "x", 1, "D")] * 10
 DATA = "cheated,sex,w,class\n" + "".join(",".join(map(str, row)) + "\n" for row in ROWS)
 
 
-def sampled(folder: Path, data: str = DATA, **sampling: Any) -> dict[str, Any]:
-    told: dict[str, Any] = found(folder, study(COIN, **SEX, sampling=sampling), data)["sampling"]
+def read_sampling(folder: Path, data: str = DATA, **sampling: Any) -> dict[str, Any]:
+    told: dict[str, Any] = read_analysis(folder, study(COIN, **SEX, sampling=sampling), data)["sampling"]
     return told
 
 
 def test_rows_are_raked_to_what_the_population_is_known_to_be(tmp_path: Path) -> None:
     """By hand: women and others count half together, men half; guesses are 2y - 1/2."""
-    told = sampled(tmp_path, weights="w", margins=[{"covariate": "sex", "groups": HALVES}])
+    told = read_sampling(tmp_path, weights="w", margins=[{"covariate": "sex", "groups": HALVES}])
     (row,) = told["estimates"]
     women, men = 2 * 60 / 190 - 0.5, 2 * 15 / 20 - 0.5
     assert row["value"] == pytest.approx((women + men) / 2)
@@ -42,7 +42,10 @@ def test_rows_are_raked_to_what_the_population_is_known_to_be(tmp_path: Path) ->
 
 
 def test_classes_that_were_drawn_together_make_intervals_wider(tmp_path: Path) -> None:
-    alone, together = sampled(tmp_path, weights="w"), sampled(tmp_path, weights="w", clusters="class")
+    alone, together = (
+        read_sampling(tmp_path, weights="w"),
+        read_sampling(tmp_path, weights="w", clusters="class"),
+    )
     assert (alone["clusters"], together["clusters"]) == (None, {"column": "class", "count": 4})
     (row,), (clustered,) = alone["estimates"], together["estimates"]
     assert clustered["value"] == row["value"]
@@ -52,25 +55,26 @@ def test_classes_that_were_drawn_together_make_intervals_wider(tmp_path: Path) -
 
 
 def test_what_is_read_anyway_may_be_what_rows_were_drawn_by(tmp_path: Path) -> None:
-    (row,), told = (found := sampled(tmp_path, clusters=" sex "))["estimates"], found["clusters"]
+    (row,), told = (found := read_sampling(tmp_path, clusters=" sex "))["estimates"], found["clusters"]
     assert told == {"column": "sex", "count": 3}
     assert row["degrees_of_freedom"] == 2
 
 
 def test_a_population_may_be_written_as_a_fraction_of_none(tmp_path: Path) -> None:
-    assert sampled(tmp_path, population=300.0)["population"] == 300
+    assert read_sampling(tmp_path, population=300.0)["population"] == 300
 
 
 def test_uneven_weights_are_said_to_make_intervals_too_narrow(tmp_path: Path) -> None:
     data = "cheated,sex,w\n" + "yes,f,1\nno,m,1\n" * 50 + "yes,f,900\nno,m,700\n"
     stated = study(COIN, **SEX, sampling={"weights": "w"})
-    assert "hold less often than they say" in analysed(tmp_path, stated, data).stdout
-    assert "hold less often than they say" not in analysed(tmp_path, stated, DATA).stdout
+    assert "hold less often than they say" in analyse_study(tmp_path, stated, data).stdout
+    assert "hold less often than they say" not in analyse_study(tmp_path, stated, DATA).stdout
 
 
 def test_a_sample_of_a_small_population_says_more_and_never_that_coins_are_none(tmp_path: Path) -> None:
     errors = [
-        sampled(tmp_path, population=size)["estimates"][0]["standard_error"] for size in (210, 420, 10**9)
+        read_sampling(tmp_path, population=size)["estimates"][0]["standard_error"]
+        for size in (210, 420, 10**9)
     ]
     assert 0.3 * errors[2] < errors[0] < errors[1] < errors[2]
 
@@ -83,7 +87,7 @@ def test_rows_that_count_the_same_give_every_number_of_the_report(tmp_path: Path
     rows = [[int(rng.integers(design.weights.shape[1])) for design in definition.designs] for _ in range(300)]
     data = "\n".join([",".join([*names, "w"]), *(",".join(map(str, [*row, 7])) for row in rows)]) + "\n"
     stated = {"format": 1, "survey": document, "sampling": {"weights": "w"}}
-    told = found(tmp_path, stated, data)
+    told = read_analysis(tmp_path, stated, data)
     report = {entry["name"]: entry for entry in told["questions"]}
     questions = {question.name: question for question in definition.questions}
     compared = set()
@@ -124,7 +128,7 @@ def test_report_and_terminal_say_how_rows_were_drawn(
     file = tmp_path / "report.html"
     sampling = {"weights": "w", "margins": [{"covariate": "sex", "groups": HALVES}], "clusters": "class"}
     stated = study(COIN, **SEX, sampling=sampling)
-    done = analysed(tmp_path, stated, DATA, "--output", str(file), "--language", language)
+    done = analyse_study(tmp_path, stated, DATA, "--output", str(file), "--language", language)
     assert done.exit_code == 0, done.output
     text = " ".join(file.read_text("utf-8").split())
     for each in words:
@@ -148,13 +152,13 @@ def test_questions_together_stand_in_the_report_and_on_the_terminal(tmp_path: Pa
     data = "cheated,drugs.x,drugs.y,w\n" + "1,1,0,2\n0,0,0,1\n" * 100 + "1,0,0,1\n0,1,1,2\n" * 40
     stated = study(*asked, sampling={"weights": "w", "together": ["cheated,drugs.x"]})
     file = tmp_path / "report.html"
-    done = analysed(tmp_path, stated, data, "--output", str(file))
+    done = analyse_study(tmp_path, stated, data, "--output", str(file))
     assert done.exit_code == 0, done.output
     assert "cheated x drugs (280 rows), for the population:" in done.stdout
     (phi,) = [line.split()[-4:] for line in done.stdout.splitlines() if " phi " in line]
     text = " ".join(re.sub("<[^>]+>", " ", file.read_text("utf-8")).split())
     assert "cheated × drugs together" in text
-    row = found(tmp_path, stated, data)["sampling"]["together"][0]["rows"][-1]
+    row = read_analysis(tmp_path, stated, data)["sampling"]["together"][0]["rows"][-1]
     numbers = (row["standard_error"], row["interval"][0], row["interval"][1])
     assert [phi[0], phi[1], phi[3]] == [f"{number:.4f}" for number in numbers]
     assert f"{round(row['estimate'], 3)} ({round(numbers[1], 3)} to {round(numbers[2], 3)})" in text
@@ -169,13 +173,13 @@ def test_questions_together_stand_in_the_report_and_on_the_terminal(tmp_path: Pa
         for name in ("x", "y", "z")
     ]
     stated_many = study(*many, sampling={"together": ["x,y,z"]})
-    refused = analysed(tmp_path, stated_many, "x,y,z\n" + "0,1,2\n" * 9)
+    refused = analyse_study(tmp_path, stated_many, "x,y,z\n" + "0,1,2\n" * 9)
     assert refused.exit_code == 2
     assert "sampling.together: must have at most 144 combinations of answers" in " ".join(
         refused.output.split()
     )
     nobody = "cheated,drugs.x,drugs.y,w\n" + "0,1,0,2\n0,0,0,1\n0,0,0,1\n1,1,0,1\n" * 50
-    rows = found(tmp_path, stated, nobody)["sampling"]["together"][0]["rows"]
+    rows = read_analysis(tmp_path, stated, nobody)["sampling"]["together"][0]["rows"]
     assert [row["estimate"] for row in rows[4:]] == [None] * 5
     assert all(row["estimate"] is not None for row in rows[:4])
 
@@ -261,36 +265,36 @@ REFUSED: dict[str, tuple[dict[str, Any], str, str]] = {
 
 @pytest.mark.parametrize(("sampling", "data", "message"), REFUSED.values(), ids=REFUSED)
 def test_what_cannot_be_is_named(tmp_path: Path, sampling: dict[str, Any], data: str, message: str) -> None:
-    done = analysed(tmp_path, study(COIN, **SEX, sampling=sampling), data)
+    done = analyse_study(tmp_path, study(COIN, **SEX, sampling=sampling), data)
     assert done.exit_code == 2, done.output
     assert message in done.stderr
 
 
 def test_two_ways_of_counting_rows_are_not_taken_at_once(tmp_path: Path) -> None:
     for more in ({"weights": "w"}, {"strata": [{"path": ["A"], "population": 5}]}):
-        done = analysed(tmp_path, study(COIN, sampling={"population": 9_999}, **more), "cheated\nyes\n")
+        done = analyse_study(tmp_path, study(COIN, sampling={"population": 9_999}, **more), "cheated\nyes\n")
         assert done.exit_code == 2
         assert "sampling: must not be given together with" in done.stderr
 
 
 def test_one_row_and_margins_that_contradict_each_other(tmp_path: Path) -> None:
     data = "cheated,sex\nyes,f\n"
-    (row,) = sampled(tmp_path, data, population=50)["estimates"]
+    (row,) = read_sampling(tmp_path, data, population=50)["estimates"]
     assert (row["value"], row["standard_error"], row["interval"]) == (1.5, None, [None, None])
-    assert "-" in analysed(tmp_path, study(COIN, **SEX, sampling={"population": 50}), data).stdout
+    assert "-" in analyse_study(tmp_path, study(COIN, **SEX, sampling={"population": 50}), data).stdout
     both = [{"name": "sex", "categories": ["f", "m"]}, {"name": "sex2", "categories": ["f", "m"]}]
     stated = [
         {"covariate": "sex", "groups": [{"of": ["f"], "share": 1}, {"of": ["m"], "share": 1}]},
         {"covariate": "sex2", "groups": [{"of": ["f"], "share": 1}, {"of": ["m"], "share": 2}]},
     ]
     same = "cheated,sex,sex2\n" + "yes,f,f\nno,m,m\n" * 20
-    done = analysed(tmp_path, study(COIN, covariates=both, sampling={"margins": stated}), same)
+    done = analyse_study(tmp_path, study(COIN, covariates=both, sampling={"margins": stated}), same)
     assert done.exit_code == 2
     assert "sampling.margins: must be within reach of the rows: no weights were found" in done.stderr
 
 
 def test_the_numbers_are_json_alone(tmp_path: Path) -> None:
-    done = analysed(tmp_path, study(COIN, **SEX, sampling={"weights": "w"}), DATA, "--json")
+    done = analyse_study(tmp_path, study(COIN, **SEX, sampling={"weights": "w"}), DATA, "--json")
     assert set(json.loads(done.stdout)["sampling"]) == {
         "weights",
         "margins",
@@ -338,7 +342,7 @@ def test_questions_together_are_those_of_guesses_by_hand(tmp_path: Path, replica
     data += "".join(f"{a},{b},{c},{w},{name}\n" for (a, b, c), w, name in rows)
     sampling = {"weights": "w", "clusters": "class", "together": ["cheated,stole", "cheated,stole,lied.yes"]}
     sampling |= {"tables": [{"question": "stole", "by": "cheated"}], **replicates}
-    told = found(tmp_path, study(*PAIR, sampling=sampling), data)["sampling"]
+    told = read_analysis(tmp_path, study(*PAIR, sampling=sampling), data)["sampling"]
     two, three = told["together"]
     (line,) = told["tables"][0]["lines"]
 

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from scipy import stats
 
-from tests.test_analyse import analysed, found, question, study
+from tests.test_analyse import analyse_study, question, read_analysis, study
 
 QUESTIONS = (
     question({"mechanism": "warner", "truth": 0.75}, "report"),
@@ -70,7 +70,7 @@ def describe(**sampling: Any) -> dict[str, Any]:
 def test_estimates_and_errors_are_those_of_the_package(
     tmp_path: Path, sampling: dict[str, Any], expected: tuple[float, ...]
 ) -> None:
-    report, direct = found(tmp_path, describe(**sampling), write_rows())["sampling"]["estimates"]
+    report, direct = read_analysis(tmp_path, describe(**sampling), write_rows())["sampling"]["estimates"]
 
     assert (
         report["value"],
@@ -82,7 +82,7 @@ def test_estimates_and_errors_are_those_of_the_package(
 
 def test_a_margin_takes_a_degree_of_freedom_that_the_package_leaves(tmp_path: Path) -> None:
     """15 schools in 3 regions leave 12, and a margin of two groups 11."""
-    told = found(tmp_path, describe(**CLUSTERS, margins=[SEX]), write_rows())["sampling"]["estimates"]
+    told = read_analysis(tmp_path, describe(**CLUSTERS, margins=[SEX]), write_rows())["sampling"]["estimates"]
 
     assert [row["value"] for row in told] == pytest.approx([0.507154444808, 0.450399022107], rel=1e-10)
     assert [row["degrees_of_freedom"] for row in told] == [11, 11]
@@ -94,7 +94,7 @@ def test_a_margin_takes_a_degree_of_freedom_that_the_package_leaves(tmp_path: Pa
 def test_of_a_small_population_only_what_drawing_adds_becomes_smaller(tmp_path: Path) -> None:
     """Without coins as the package, which takes what coins add to guesses for a part of drawing."""
     sampling = {"strata": "region", "population": {"N": 100, "S": 200, "W": 400}}
-    report, direct = found(tmp_path, describe(**sampling), write_rows())["sampling"]["estimates"]
+    report, direct = read_analysis(tmp_path, describe(**sampling), write_rows())["sampling"]["estimates"]
 
     assert (direct["value"], direct["standard_error"]) == pytest.approx(
         (0.444444444444, 0.029192325723), rel=1e-10
@@ -105,7 +105,7 @@ def test_of_a_small_population_only_what_drawing_adds_becomes_smaller(tmp_path: 
 
 def test_differences_of_groups_are_those_of_the_package(tmp_path: Path) -> None:
     tables = [{"question": name, "by": "sex"} for name in ("report", "direct")]
-    told = found(tmp_path, describe(**CLUSTERS, tables=tables), write_rows())["sampling"]["tables"]
+    told = read_analysis(tmp_path, describe(**CLUSTERS, tables=tables), write_rows())["sampling"]["tables"]
 
     ((report,), (direct,)) = (table["lines"][0]["differences"] for table in told)
     assert (direct["value"], direct["standard_error"]) == pytest.approx(
@@ -119,8 +119,12 @@ def test_differences_of_groups_are_those_of_the_package(tmp_path: Path) -> None:
 def test_an_odds_ratio_of_two_groups_is_that_of_the_packages_regression(tmp_path: Path) -> None:
     """By the delta method, whose error is near that of fits to each replicate; the twin knows no weights."""
     tables = [{"question": "direct", "by": "sex"}]
-    told = found(tmp_path, describe(**CLUSTERS, replicates=MADE, tables=tables), write_rows())["sampling"]
-    plain = found(tmp_path, describe(clusters=CLUSTERS["clusters"], tables=tables), write_rows())["sampling"]
+    told = read_analysis(tmp_path, describe(**CLUSTERS, replicates=MADE, tables=tables), write_rows())[
+        "sampling"
+    ]
+    plain = read_analysis(tmp_path, describe(clusters=CLUSTERS["clusters"], tables=tables), write_rows())[
+        "sampling"
+    ]
 
     (odds,), (twin,) = (each["tables"][0]["lines"][0]["odds_ratios"] for each in (told, plain))
     assert math.log(odds["value"]) == pytest.approx(1.076956178291, rel=1e-6)
@@ -130,13 +134,13 @@ def test_an_odds_ratio_of_two_groups_is_that_of_the_packages_regression(tmp_path
         [math.log(odds["value"]) - reach, math.log(odds["value"]) + reach]
     )
     assert math.log(twin["value"]) != pytest.approx(1.076956178291, rel=1e-2)
-    done = analysed(tmp_path, describe(**CLUSTERS, replicates=MADE, tables=tables), write_rows())
+    done = analyse_study(tmp_path, describe(**CLUSTERS, replicates=MADE, tables=tables), write_rows())
     assert f"{odds['value']:.3g}" in done.stdout.partition("odds ratio")[2]
 
 
 def test_a_regression_with_replicate_weights_is_that_of_the_package(tmp_path: Path) -> None:
     options = ("--explain", "direct", "--by", "sex", "--json")
-    done = analysed(tmp_path, describe(**CLUSTERS, replicates=MADE), write_rows(), *options)
+    done = analyse_study(tmp_path, describe(**CLUSTERS, replicates=MADE), write_rows(), *options)
 
     assert done.exit_code == 0, done.output
     ((step,),) = (each["steps"] for each in json.loads(done.stdout)["explanation"]["predictors"])

@@ -21,7 +21,7 @@ from server.privacy.estimators.sample_designs import SampleDesign
 from server.reports.elsewhere.models import read_models
 from server.reports.elsewhere.models.drawn_rows import DrawnRows
 from server.reports.elsewhere.models.model_parts import Model
-from tests.support.scale import scaled
+from tests.support.scale import choose_size
 from tests.test_analyse_answering_models import ANCHORED, CHEATING
 from tests.test_analyse_lists import BASELINES, DOUBLE, LIES, LISTS, SUMS
 from tests.test_analyse_models import UNKNOWN, analyse
@@ -276,7 +276,7 @@ def test_every_model_is_its_own_formula_and_varies_by_clusters(name: str) -> Non
 @pytest.mark.parametrize("name", CASES)
 def test_schools_cover_what_is_true_and_repeated_rows_do_not(name: str) -> None:
     stated, _ = CASES[name]
-    model, rng, samples = read(stated), np.random.default_rng(29), scaled(200, 1500)
+    model, rng, samples = read(stated), np.random.default_rng(29), choose_size(200, 1500)
     truths = list_truths(name, float(LEVELS.mean()))
     held, twin = dict.fromkeys(truths, 0), 0
     main = next(iter(truths))

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from tests.test_analyse import analysed, question, study
+from tests.test_analyse import analyse_study, question, study
 from tests.test_analyse_survey_package import AGE, AGES, COVARIATES, SEX
 
 Floats = NDArray[np.float64]
@@ -57,7 +57,7 @@ def ask(folder: Path, by: str, **sampling: Any) -> dict[str, Any]:
         covariates=COVARIATES,
         sampling={**sampling, "tables": [{"question": "one", "by": "sex"}], "together": ["one,two"]},
     )
-    done = analysed(folder, described, write_rows(), "--explain", "one", "--by", by, "--json")
+    done = analyse_study(folder, described, write_rows(), "--explain", "one", "--by", by, "--json")
     assert done.exit_code == 0, done.stderr
     told: dict[str, Any] = json.loads(done.stdout)
     return told

@@ -16,7 +16,7 @@ from server.study.definitions.definition_reader import parse_definition
 from tests.conftest import NewDatabase
 from tests.support import every_kind, factories
 from tests.support.factories import Published
-from tests.support.scale import scaled
+from tests.support.scale import choose_size
 from tests.support.strategies import documents
 
 TREES = (
@@ -46,14 +46,14 @@ def estimate(*folders: Path) -> dict[str, Any]:
     return {survey["survey"]: survey for survey in json.loads(result.stdout)["surveys"]}
 
 
-def reported(database_url: str, slug: str) -> Any:
+def read_report(database_url: str, slug: str) -> Any:
     """What the server's report says."""
     result = factories.run(database_url, "report", slug, "--json")
     assert result.exit_code == 0, result.output
     return json.loads(result.stdout)
 
 
-def answered(database_url: str, survey: Published, links: dict[str, str], draw: random.Random) -> None:
+def store_responses(database_url: str, survey: Published, links: dict[str, str], draw: random.Random) -> None:
     """Some responses to a version by each link."""
     reports = list_reports(survey.definition)
     for link in links.values():
@@ -78,10 +78,10 @@ def closed_study(database_url: str, draw: random.Random, *definitions: Any) -> s
         links |= {
             path: link for path, link in planted.items() if not any(f"{path} >" in each for each in planted)
         }
-    answered(database_url, first, links, draw)
+    store_responses(database_url, first, links, draw)
     for definition in definitions[1:]:
         later = factories.publish(database_url, definition, first.slug)
-        answered(database_url, later, links, draw)
+        store_responses(database_url, later, links, draw)
     factories.close(database_url, first.slug)
     return first.slug
 
@@ -98,7 +98,7 @@ def check_same(database_url: str, slug: str, folder: Path) -> None:
         assert not folder.exists() or not list(folder.iterdir())
         return
     archive(database_url, folder, slug)
-    found, expected = estimate(folder)[slug], reported(database_url, slug)
+    found, expected = estimate(folder)[slug], read_report(database_url, slug)
     assert found["questions"] == expected["questions"]
     for name in ("n", "versions", "version", "minimum", "left_out", "simulated", "title", "strata_cut"):
         assert found[name] == expected[name], name
@@ -108,7 +108,7 @@ def check_same(database_url: str, slug: str, folder: Path) -> None:
 def test_versions_and_strata_are_estimated_as_on_the_server(database_url: str, tmp_path: Path) -> None:
     """Where some are too few for rows that name them, and not for a report on all versions, too."""
     summed = 0
-    for seed in range(scaled(8, 100)):
+    for seed in range(choose_size(8, 100)):
         draw = random.Random(seed)
         gammas = [draw.choice([(0.25, 0.1), (0.25, 0.05), (0.25,), (0.2, 0.1)]) for _ in range(3)]
         titles = [{"title": f"Round {number}"} for number in range(3)]
@@ -132,7 +132,9 @@ def one_sqlite(sqlite: NewDatabase) -> str:
 
 @pytest.mark.scaled
 @settings(
-    max_examples=scaled(8, 200), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=choose_size(8, 200),
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 @given(document=documents(), seed=st.integers(0, 1 << 30))
 def test_every_kind_is_estimated_as_on_the_server(
@@ -149,7 +151,7 @@ def test_every_kind_is_estimated_as_on_the_server(
 @pytest.mark.scaled
 def test_what_came_from_elsewhere_is_estimated_as_here(sqlite: NewDatabase, tmp_path: Path) -> None:
     """Strata that an imported archive has put together stay together, and are withheld as they are here."""
-    for seed in range(scaled(4, 30)):
+    for seed in range(choose_size(4, 30)):
         here, there = sqlite(True), sqlite(True)
         definitions = [factories.definition((0.25, gamma)) for gamma in (0.1, 0.05)]
         slug = closed_study(here, random.Random(seed), *definitions)
@@ -186,7 +188,7 @@ def test_anybody_reads_the_rows(database_url: str, tmp_path: Path) -> None:
         (1, "w0", 1, 0, 3),
         (1, "w0", 1, 1, 2),
     ]
-    assert estimate(folder)[survey.slug]["questions"] == reported(database_url, survey.slug)["questions"]
+    assert estimate(folder)[survey.slug]["questions"] == read_report(database_url, survey.slug)["questions"]
 
 
 def test_made_up_archives_say_so_and_come_near(sqlite: NewDatabase, tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from server.archives.folders.folder_rows import hash_file
 from tests.conftest import NewDatabase
 from tests.support import factories
 from tests.support.factories import Published
-from tests.test_archive_folders import archive, estimate, manifests, reported
+from tests.test_archive_folders import archive, estimate, manifests, read_report
 
 WATCHED = ("open", "os.mkdir", "os.rename", "os.chmod", "os.listdir", "shutil.rmtree")
 """Steps at which a writer can be killed, as Python tells them: anything that touches the folder."""
@@ -76,7 +76,7 @@ def test_a_killed_writer_leaves_the_folder_as_it_was(database_url: str, tmp_path
         found = estimate(folder)
         assert found.pop(before.slug) == known[before.slug]
         if found:  # the step after which nothing but tidying up is left
-            assert found[after.slug]["questions"] == reported(database_url, after.slug)["questions"]
+            assert found[after.slug]["questions"] == read_report(database_url, after.slug)["questions"]
             appeared = True
             break
         assert ended == -signal.SIGKILL, step
@@ -108,7 +108,7 @@ def test_two_writers_do_not_harm_each_other(database_url: str, tmp_path: Path) -
     assert not list(folder.glob("_writing-*"))
     found = estimate(folder)
     for survey in (same, other):
-        assert found[survey.slug]["questions"] == reported(database_url, survey.slug)["questions"]
+        assert found[survey.slug]["questions"] == read_report(database_url, survey.slug)["questions"]
 
 
 def refusal(*folders: Path) -> str:
@@ -250,8 +250,8 @@ def test_archives_of_several_servers_are_read_together(sqlite: Callable[[bool], 
     both = estimate(tmp_path / "here", tmp_path / "there")
     # The same definition, asked of others: two surveys, which their hash tells to be alike.
     assert len({survey["version"]["sha256"] for survey in both.values()}) == 1
-    assert both[one.slug]["questions"] == reported(here, one.slug)["questions"]
-    assert both[other.slug]["questions"] == reported(there, other.slug)["questions"]
+    assert both[one.slug]["questions"] == read_report(here, one.slug)["questions"]
+    assert both[other.slug]["questions"] == read_report(there, other.slug)["questions"]
     shutil.copytree(tmp_path / "here", tmp_path / "there", dirs_exist_ok=True)
     assert estimate(tmp_path / "there") == both
     result = factories.run(

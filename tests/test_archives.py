@@ -21,7 +21,7 @@ from server.study import surveys
 from tests.conftest import NewDatabase
 from tests.support import every_kind, factories, sample_archives
 from tests.support.front_client import create_app
-from tests.support.sample_archives import CODES, entries, export, imported, stated
+from tests.support.sample_archives import CODES, change_manifest, entries, export, import_archive
 
 on_sqlite = pytest.mark.parametrize("new_database", ["sqlite"], indirect=True)
 """Where nothing depends on the kind of database."""
@@ -67,7 +67,7 @@ def test_a_study_has_the_same_results_elsewhere(
     made_on_sqlite = database_url.startswith("sqlite")
 
     with elsewhere((postgresql if made_on_sqlite else sqlite)(True)) as other:
-        assert imported(other, body) == slug
+        assert import_archive(other, body) == slug
         assert results(other, slug, copied=True) == results(signed_in, slug)
         again = entries(export(other, slug))
 
@@ -93,17 +93,17 @@ def test_everything_but_ids_is_the_same_elsewhere(
     )
     target = sqlite(True)
     with elsewhere(target) as other:
-        imported(other, export(signed_in, slug))
+        import_archive(other, export(signed_in, slug))
 
-    assert said(target) == said(database_url)
+    assert read_database(target) == read_database(database_url)
     factories.settle(target, slug, minimum=2)
-    assert said(target) != said(database_url)
-    ids = [{row[0] for row in factories.stored(url)} for url in (database_url, target)]
+    assert read_database(target) != read_database(database_url)
+    ids = [{row[0] for row in factories.list_responses(url)} for url in (database_url, target)]
     assert len(ids[0]) == len(ids[1]) == 4 * 5 + 3 * 4 + 5
     assert not ids[0] & ids[1]
 
 
-def said(database_url: str) -> list[Any]:
+def read_database(database_url: str) -> list[Any]:
     """What a database with one survey says of it, without the numbers of rows."""
     with factories.writing(database_url) as session:
         (survey,) = session.scalars(sa.select(Survey))
@@ -147,7 +147,7 @@ def test_every_kind_of_question_comes_back(signed_in: FlaskClient, database_url:
     rows = [([rng.randrange(number) for number in possible], 1) for _ in range(300)]
     factories.store(database_url, survey, rows)
     factories.close(database_url, survey.slug)
-    copy = imported(signed_in, export(signed_in, survey.slug))
+    copy = import_archive(signed_in, export(signed_in, survey.slug))
 
     (one, known), (two, known_of_copy) = (
         sample_archives.without_admission(signed_in.get(f"/manage/surveys/{slug}/report.json").text)
@@ -169,7 +169,7 @@ def test_the_same_content_gives_the_same_bytes(signed_in: FlaskClient, database_
 @on_sqlite
 def test_rows_are_sorted_by_what_they_hold_and_have_no_ids(signed_in: FlaskClient, database_url: str) -> None:
     slug = sample_archives.study(signed_in, database_url)
-    ids = [bytes(row[0]) for row in factories.stored(database_url)]  # type: ignore[call-overload]
+    ids = [bytes(row[0]) for row in factories.list_responses(database_url)]  # type: ignore[call-overload]
 
     found = entries(export(signed_in, slug))
 
@@ -219,7 +219,7 @@ def test_the_invitations_of_a_draft_go_along(
     codes = [line.split(b",")[0] for line in entries(body)["invitations.csv"].splitlines()[1:]]
     assert codes == sorted(codes)
     with elsewhere(target) as other:
-        imported(other, body)
+        import_archive(other, body)
     for name in ("invitations", "invitation_batches"):
         assert factories.dump(target)[name] == factories.dump(database_url)[name]
 
@@ -250,7 +250,7 @@ def test_a_file_does_not_lower_the_smallest_group_shown(signed_in: FlaskClient, 
     factories.plant(database_url, survey.slug, "North\nSouth")
     factories.store(database_url, survey, [([0, 1], 40)])
     factories.close(database_url, survey.slug)
-    body = stated("minimum", value=3)(export(signed_in, survey.slug))
+    body = change_manifest("minimum", value=3)(export(signed_in, survey.slug))
 
     answer = sample_archives.send(signed_in, body)
 
@@ -260,7 +260,7 @@ def test_a_file_does_not_lower_the_smallest_group_shown(signed_in: FlaskClient, 
     )
     with factories.writing(database_url) as session:
         assert list(session.scalars(sa.select(Survey.minimum))) == [10, 10]
-    again = sample_archives.send(signed_in, stated("minimum", value=20)(body))
+    again = sample_archives.send(signed_in, change_manifest("minimum", value=20)(body))
     assert "not shown, as in the copy" not in again.text  # one that is raised stays so
     with factories.writing(database_url) as session:
         assert max(session.scalars(sa.select(Survey.minimum))) == 20
@@ -274,7 +274,7 @@ def test_an_open_survey_comes_paused(signed_in: FlaskClient, database_url: str) 
         database_url, survey.slug
     )  # open ones are not exported any more; earlier archives hold some
 
-    copy = imported(signed_in, body)
+    copy = import_archive(signed_in, body)
 
     answer = signed_in.post(f"/s/{copy}/responses", json=survey.response())
     assert answer.status_code == 423
@@ -319,7 +319,7 @@ def test_drafts_come_back_finished_or_not(signed_in: FlaskClient, database_url: 
     signed_in.post(f"{home}/{started}/edit", data=wrong)
 
     for slug in (whole, started):
-        copy = imported(signed_in, export(signed_in, slug))
+        copy = import_archive(signed_in, export(signed_in, slug))
         documents = [signed_in.get(f"{home}/{each}/definition.json").get_json() for each in (slug, copy)]
         assert documents[0] == documents[1]
         assert signed_in.get(f"{home}/{copy}/edit").status_code == 200

@@ -70,7 +70,7 @@ def ledger(url: str, slug: str) -> Any:
 
 
 @pytest.fixture(scope="module")
-def packed(sqlite: NewDatabase) -> tuple[bytes, Any]:
+def archive_and_ledger(sqlite: NewDatabase) -> tuple[bytes, Any]:
     """The archive of such a survey, and its ledger."""
     url = sqlite(True)
     slug = spending(url)
@@ -78,9 +78,9 @@ def packed(sqlite: NewDatabase) -> tuple[bytes, Any]:
 
 
 def test_a_ledger_goes_along_and_the_budget_stays_spent(
-    new_database: NewDatabase, packed: tuple[bytes, Any], tmp_path: Path
+    new_database: NewDatabase, archive_and_ledger: tuple[bytes, Any], tmp_path: Path
 ) -> None:
-    body, before = packed
+    body, before = archive_and_ledger
     url, file = new_database(True), tmp_path / "survey.zip"
     factories.publish(url)  # so that numbers of surveys and strata are others
     factories.plant(url, factories.publish(url).slug, "A\nB")
@@ -104,9 +104,9 @@ def test_a_ledger_goes_along_and_the_budget_stays_spent(
 
 
 def test_the_same_ledger_gives_the_same_bytes_elsewhere(
-    new_database: NewDatabase, packed: tuple[bytes, Any], tmp_path: Path
+    new_database: NewDatabase, archive_and_ledger: tuple[bytes, Any], tmp_path: Path
 ) -> None:
-    body, _ = packed
+    body, _ = archive_and_ledger
     url = new_database(True)
     slug = run_json(url, "survey", "import", "-", text=body)["survey"]
     assert entries(pack(url, slug))[LEDGER] == entries(body)[LEDGER]
@@ -158,7 +158,7 @@ def test_deleted_strata_still_count_apart(sqlite: NewDatabase) -> None:
     assert ledger(other, survey.slug)["spent"]["epsilon"] == 0.5
 
 
-def changed(*path: str | int, value: Any = None) -> Callable[[Any], None]:
+def change_place(*path: str | int, value: Any = None) -> Callable[[Any], None]:
     """Say something else at a place, or nothing."""
 
     def change(document: Any) -> None:
@@ -175,81 +175,81 @@ def changed(*path: str | int, value: Any = None) -> Callable[[Any], None]:
 def dearer(document: Any) -> None:
     """With a price that its entry and its item agree on."""
     for path in (("epsilon",), ("what", "epsilon")):
-        changed(*ENTRY, *path, value="0.5")(document)
+        change_place(*ENTRY, *path, value="0.5")(document)
 
 
 ENTRY = ("releases", 0, "entries", 0)
 WHOLE = "must be a release as Moneda keeps it"
 BAD: dict[str, tuple[Callable[[Any], None], str]] = {
-    "no budget": (changed("budget"), "budget: is required where there are releases"),
+    "no budget": (change_place("budget"), "budget: is required where there are releases"),
     "less than was spent": (
-        changed("budget", "epsilon", value="0.69"),
+        change_place("budget", "epsilon", value="0.69"),
         "budget.epsilon: must be at least what the releases lost together, 0.7; it is 0.69",
     ),
-    "a dearer release": (changed(*ENTRY, "epsilon", value="0.41"), f"releases[0].entries[0]: {WHOLE}"),
+    "a dearer release": (change_place(*ENTRY, "epsilon", value="0.41"), f"releases[0].entries[0]: {WHOLE}"),
     "dearer in both places": (dearer, "lost together, 1; it is 0.9"),
     "delta": (
-        changed(*ENTRY, "delta", value="0.0001"),
+        change_place(*ENTRY, "delta", value="0.0001"),
         "budget.delta: must be at least what the releases lost together, 0.0001",
     ),
     "large budget": (
-        changed("budget", "epsilon", value="1000"),
+        change_place("budget", "epsilon", value="1000"),
         "budget.epsilon: must be from 0 to 100; it is 1000",
     ),
-    "number": (changed("budget", "epsilon", value=1), "budget.epsilon: must be text; it is 1"),
+    "number": (change_place("budget", "epsilon", value=1), "budget.epsilon: must be text; it is 1"),
     "no number": (
-        changed("budget", "epsilon", value="much"),
+        change_place("budget", "epsilon", value="much"),
         "budget.epsilon: must be from 0 to 100; it is much",
     ),
     "other spelling": (
-        changed("budget", "epsilon", value="0.90"),
+        change_place("budget", "epsilon", value="0.90"),
         "budget.epsilon: must be written like 0.9; it is 0.90",
     ),
-    "negative": (changed(*ENTRY, "epsilon", value="-1"), "epsilon: must be from 0 to 100; it is -1"),
+    "negative": (change_place(*ENTRY, "epsilon", value="-1"), "epsilon: must be from 0 to 100; it is -1"),
     "neighbours": (
-        changed("budget", "neighbours", value="near"),
+        change_place("budget", "neighbours", value="near"),
         "must be one of bounded, unbounded; it is near",
     ),
     "other neighbours": (
-        changed(*ENTRY, "neighbours", value="bounded"),
+        change_place(*ENTRY, "neighbours", value="bounded"),
         "releases[0].entries[0].neighbours: must be unbounded, as the budget says",
     ),
     "moment": (
-        changed("releases", 1, "made_at", value="yesterday"),
+        change_place("releases", 1, "made_at", value="yesterday"),
         "releases[1].made_at: must be written like",
     ),
     "future": (
-        changed("releases", 1, "made_at", value="2999-01-01T00:00:00"),
+        change_place("releases", 1, "made_at", value="2999-01-01T00:00:00"),
         "releases[1].made_at: must be from",
     ),
-    "set at": (changed("budget", "set_at", value="2026"), "budget.set_at: must be written like"),
+    "set at": (change_place("budget", "set_at", value="2026"), "budget.set_at: must be written like"),
     "stratum": (
-        changed("releases", 1, "entries", 0, "strata", value=[9]),
+        change_place("releases", 1, "entries", 0, "strata", value=[9]),
         "entries[0].strata[0]: must be the number of a stratum; it is 9",
     ),
-    "hash": (changed(*ENTRY, "asked", value="00"), "entries[0].asked: must be written like"),
-    "no value": (changed(*ENTRY, "released"), "entries[0].released: is required"),
-    "empty value": (changed(*ENTRY, "released", value={}), f"entries[0]: {WHOLE}"),
-    "no figures": (changed(*ENTRY, "released", "figures", value=[]), WHOLE),
-    "text for a figure": (changed(*ENTRY, "released", "figures", 0, "value", value="<b>"), WHOLE),
-    "confidence": (changed(*ENTRY, "released", "confidence", value=2), WHOLE),
-    "kind": (changed(*ENTRY, "what", "kind", value="secret"), WHOLE),
-    "versions": (changed("releases", 0, "covers", "versions", value=[3]), WHOLE),
-    "respondents": (changed("releases", 0, "covers", "respondents", value=60), WHOLE),
-    "more": (changed("left", value="1"), "left: is not known here"),
-    "no right": (changed("right"), "right: is required"),
-    "another right": (changed("right", "kind", value="all"), "must be one of none, move, share"),
-    "a right to nothing": (changed("right", "kind", value="share"), "right.token: is required"),
-    "no entries": (changed("releases", 0, "entries", value=[]), "entries: must have at least 1 entries"),
+    "hash": (change_place(*ENTRY, "asked", value="00"), "entries[0].asked: must be written like"),
+    "no value": (change_place(*ENTRY, "released"), "entries[0].released: is required"),
+    "empty value": (change_place(*ENTRY, "released", value={}), f"entries[0]: {WHOLE}"),
+    "no figures": (change_place(*ENTRY, "released", "figures", value=[]), WHOLE),
+    "text for a figure": (change_place(*ENTRY, "released", "figures", 0, "value", value="<b>"), WHOLE),
+    "confidence": (change_place(*ENTRY, "released", "confidence", value=2), WHOLE),
+    "kind": (change_place(*ENTRY, "what", "kind", value="secret"), WHOLE),
+    "versions": (change_place("releases", 0, "covers", "versions", value=[3]), WHOLE),
+    "respondents": (change_place("releases", 0, "covers", "respondents", value=60), WHOLE),
+    "more": (change_place("left", value="1"), "left: is not known here"),
+    "no right": (change_place("right"), "right: is required"),
+    "another right": (change_place("right", "kind", value="all"), "must be one of none, move, share"),
+    "a right to nothing": (change_place("right", "kind", value="share"), "right.token: is required"),
+    "no entries": (change_place("releases", 0, "entries", value=[]), "entries: must have at least 1 entries"),
 }
 
 
 @pytest.mark.parametrize("name", BAD)
 def test_a_ledger_that_does_not_add_up_is_refused(
-    name: str, packed: tuple[bytes, Any], refusing: str
+    name: str, archive_and_ledger: tuple[bytes, Any], refusing: str
 ) -> None:
     change, said = BAD[name]
-    body, _ = packed
+    body, _ = archive_and_ledger
     document = copy.deepcopy(json.loads(entries(body)[LEDGER]))
     change(document)
     before = dump_tidied(refusing)
@@ -269,9 +269,11 @@ def refusing(sqlite: NewDatabase) -> str:
     return sqlite(True)
 
 
-def test_an_archive_without_its_ledger_is_refused(packed: tuple[bytes, Any], refusing: str) -> None:
-    done = run(refusing, "survey", "import", "-", text=sample_archives.without(LEDGER)(packed[0]))
+def test_an_archive_without_its_ledger_is_refused(
+    archive_and_ledger: tuple[bytes, Any], refusing: str
+) -> None:
+    done = run(refusing, "survey", "import", "-", text=sample_archives.without(LEDGER)(archive_and_ledger[0]))
     assert (done.exit_code, "releases.json: is missing from the archive" in done.stderr) == (2, True)
     for content, said in ((b"{", "must be JSON"), (b"[]", "must be an object"), (b"\xff", "must be UTF-8")):
-        done = run(refusing, "survey", "import", "-", text=with_entry(LEDGER, content)(packed[0]))
+        done = run(refusing, "survey", "import", "-", text=with_entry(LEDGER, content)(archive_and_ledger[0]))
         assert (done.exit_code, said in done.stderr) == (2, True), done.stderr

@@ -51,7 +51,7 @@ def kill_at(database_url: str, folder: Path, body: bytes, told: int) -> None:
     assert killed.returncode == -signal.SIGKILL
 
 
-def held(database_url: str) -> Rows:
+def list_held(database_url: str) -> Rows:
     return {name: rows for name, rows in factories.dump(database_url).items() if name in HELD}
 
 
@@ -66,13 +66,13 @@ def test_what_dies_on_its_way_is_seen_by_nobody_and_removed(
     signed_in: FlaskClient, database_url: str, tmp_path: Path, part: int
 ) -> None:
     body, survey = make_archive(signed_in, database_url)
-    before, listed = held(database_url), signed_in.get("/manage").text
+    before, listed = list_held(database_url), signed_in.get("/manage").text
     recounted = factories.run(database_url, "recount", "--json").stdout
 
     kill_at(database_url, tmp_path, body, CHECKED + part)
 
     (slug,) = arriving_slugs(database_url)
-    assert len(held(database_url)["responses"]) > ROWS  # some of it is there
+    assert len(list_held(database_url)["responses"]) > ROWS  # some of it is there
     assert signed_in.get("/manage").text == listed
     assert factories.run(database_url, "recount", "--json").stdout == recounted
     for path in (f"/s/{slug}", f"/s/{slug}/survey.json", f"/manage/surveys/{slug}", f"/r/{slug}"):
@@ -88,7 +88,7 @@ def test_what_dies_on_its_way_is_seen_by_nobody_and_removed(
         session.execute(sa.update(Survey).where(Survey.slug == slug).values(arriving_until=surveys.now()))
     engine.dispose()
     factories.keep_house(signed_in.application)
-    assert held(database_url) == before
+    assert list_held(database_url) == before
 
     assert sample_archives.send(signed_in, body).status_code == 201  # nothing is in its way
 
@@ -128,7 +128,7 @@ def test_an_import_in_one_transaction_would_keep_them_waiting(
 
 def test_a_mistake_on_the_way_leaves_nothing(signed_in: FlaskClient, database_url: str) -> None:
     body, _survey = make_archive(signed_in, database_url)
-    before = held(database_url)
+    before = list_held(database_url)
 
     def fail(told: int) -> None:
         if told == CHECKED + 2:
@@ -138,12 +138,12 @@ def test_a_mistake_on_the_way_leaves_nothing(signed_in: FlaskClient, database_ur
         bring(database_url, io.BytesIO(body), fail)
 
     factories.keep_house(signed_in.application)
-    assert held(database_url) == before
+    assert list_held(database_url) == before
 
 
 def test_what_was_given_up_does_not_come_back(signed_in: FlaskClient, database_url: str) -> None:
     body, _survey = make_archive(signed_in, database_url)
-    before = held(database_url)
+    before = list_held(database_url)
 
     def clear_away(told: int) -> None:
         if told == CHECKED + 2:
@@ -154,7 +154,7 @@ def test_what_was_given_up_does_not_come_back(signed_in: FlaskClient, database_u
         bring(database_url, io.BytesIO(body), clear_away)
 
     factories.keep_house(signed_in.application)
-    assert held(database_url) == before
+    assert list_held(database_url) == before
 
 
 def test_invitations_that_are_known_are_left_out_wherever_they_stand(

@@ -26,12 +26,12 @@ from tests.support.backups import (
     PASSPHRASE,
     back_up,
     beside,
+    is_untouched,
     key_of,
     restore,
     rows_of,
     run_with,
     start,
-    untouched,
 )
 from tests.support.forked_servers import ForkedServer
 from tests.support.killed_restores import MOMENTS
@@ -227,7 +227,7 @@ def test_a_file_that_is_cut_or_changed_is_refused_before_anything_begins(
             assert "Traceback" not in done.stderr
     file.write_bytes(whole + b"x")
     assert run_with(new, "backup", "--verify", str(file), *by_key).exit_code == 2
-    assert untouched(new)
+    assert is_untouched(new)
     assert run_with(url, "backup", "--verify", str(tmp_path / "b"), *by_key).exit_code == 0
     restore(new, tmp_path / "b")
 
@@ -245,7 +245,7 @@ def test_a_restore_that_is_killed_leaves_nothing_half_done(new_database: NewData
     statuses = killing.communicate(300).splitlines()[-1:]
     assert statuses == [" ".join([f"{-signal.SIGKILL:d}"] * len(MOMENTS))]
     for new in others:
-        assert untouched(new)
+        assert is_untouched(new)
         restore(new, tmp_path / "b")
     for new in (whole, *others):
         assert rows_of(new) == before
@@ -425,5 +425,5 @@ def test_a_whole_file_that_is_no_backup_of_ours_is_refused(new_database: NewData
             encrypt_chunks(pack_parts(beginning, parts), file, Lock(recipient=str(key.to_public())))
         done = run_with(new, "restore", str(path), *by_key)
         assert (done.exit_code, "Traceback" in done.stderr) == (2, False), (number, done.output)
-        assert untouched(new), number
+        assert is_untouched(new), number
     restore(new, tmp_path / "b", *by_key)

@@ -8,7 +8,7 @@ from flask.testing import FlaskClient
 from tests.conftest import NewDatabase
 from tests.support import factories
 from tests.support.backups import KEY, back_up, key_of, restore, rows_of, run_with, start
-from tests.support.scale import scaled
+from tests.support.scale import choose_size
 
 MISSING = "Responses are missing"
 MEGABYTES = 300
@@ -93,7 +93,7 @@ def test_the_pages_of_such_a_copy_say_what_is_missing(
 def test_neither_side_holds_the_whole_database_in_memory(new_database: NewDatabase, tmp_path: Path) -> None:
     url, new = new_database(True), new_database(False)
     survey = factories.publish(url)
-    for _ in range(scaled(1, 20)):
+    for _ in range(choose_size(1, 20)):
         factories.store(url, survey, [([0, 1], 25_000), ([1, 0], 25_000)])
     for database, *command in (
         (url, "backup", "--recipient", str(KEY.to_public())),

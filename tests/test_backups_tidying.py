@@ -17,11 +17,11 @@ from tests.conftest import NewDatabase
 from tests.support import factories
 from tests.support.backups import back_up, restore, rows_of
 from tests.support.factories import Published
-from tests.support.scale import scaled
+from tests.support.scale import choose_size
 
 STORED = 2_100
 """Responses of each survey that is closed or deleted meanwhile: more than one piece of its tidying."""
-ROUNDS = scaled(1, 2)
+ROUNDS = choose_size(1, 2)
 """How often a survey is closed and another deleted."""
 
 

@@ -65,12 +65,12 @@ def rows(session: Session, survey: Survey) -> dict[Key, Tally]:
     return {key: Tally.of(b"".join(strings), len(strings[0])) for key, strings in found.items()}
 
 
-def shown(session: Session, survey: Survey) -> dict[Key, Tally]:
+def read_shown(session: Session, survey: Survey) -> dict[Key, Tally]:
     """What anybody is shown of a survey."""
     return together(batches.read_sealed(session, survey))
 
 
-def counted(session: Session, survey: Survey) -> dict[Key, Tally]:
+def read_counted(session: Session, survey: Survey) -> dict[Key, Tally]:
     """All that is in the books, what waits included."""
     return together([*batches.read_sealed(session, survey), *batches.read_waiting(session, survey)])
 
@@ -96,7 +96,7 @@ class Books(RuleBasedStateMachine):
     """People answer by several links, in groups of any size; surveys get versions, restart, merge and close."""
 
     make: Callable[[bool], str]
-    look = staticmethod(shown)
+    look = staticmethod(read_shown)
 
     @initialize(minimum=st.sampled_from([2, MINIMUM, 5]), cap=st.sampled_from([None, None, 40]))
     def publish(self, minimum: int, cap: int | None) -> None:
@@ -167,7 +167,7 @@ class Books(RuleBasedStateMachine):
             survey = survey_access.find(session, self.survey.slug)
             assert survey is not None
             stored = counters(rows(session, survey))
-            assert counters(counted(session, survey)) == stored
+            assert counters(read_counted(session, survey)) == stored
             number = sum(n.total() for n in stored.values())
             assert batches.recount(session.connection(), survey.id) == Recount((), number, number)
             assert number == self.taken
@@ -212,14 +212,14 @@ def test_counting_what_waits_would_be_noticed(sqlite: NewDatabase) -> None:
     """The broken twin: what waits is shown as soon as it is there."""
 
     class Eager(Books):
-        look = staticmethod(counted)
+        look = staticmethod(read_counted)
 
     with pytest.raises(AssertionError):
         _play(Eager, sqlite, 15)
 
 
 @contextmanager
-def opened(database_url: str, slug: str) -> Iterator[tuple[Session, Survey]]:
+def open_survey(database_url: str, slug: str) -> Iterator[tuple[Session, Survey]]:
     """A survey in a transaction that may write; rolled back unless it is committed."""
     engine = make_engine(database_url)
     try:
@@ -244,7 +244,7 @@ def arrivals(survey: factories.Published, number: int, links: Sequence[str] = ()
 
 def agree(database_url: str, slug: str) -> int:
     """Hold the books against the rows; how many there are."""
-    with opened(database_url, slug) as (session, survey):
+    with open_survey(database_url, slug) as (session, survey):
         found = batches.recount(session.connection(), survey.id)
     assert found.agrees
     return found.rows
@@ -359,7 +359,7 @@ def test_batches_stay_few_and_tidying_leaves_one_for_each_cell_and_week(sqlite: 
 def test_a_minimum_that_is_raised_holds_for_what_comes_later(sqlite: NewDatabase) -> None:
     database_url = sqlite(True)
     survey = factories.publish(database_url, minimum=3)
-    with opened(database_url, survey.slug) as (session, found):
+    with open_survey(database_url, survey.slug) as (session, found):
         last: Look = {}
         steps = set()
         for place in range(80):
@@ -367,7 +367,7 @@ def test_a_minimum_that_is_raised_holds_for_what_comes_later(sqlite: NewDatabase
                 found.minimum = 8
                 session.flush()
             responses.accept_all(session.connection(), arrivals(survey, 1), NOW, responses.Links())
-            look = counters(shown(session, found))
+            look = counters(read_shown(session, found))
             assert changes_by_the_minimum(last, look, found.minimum)
             steps.add(sum(n.total() for n in look.values()) - sum(n.total() for n in last.values()))
             last = look
@@ -387,15 +387,15 @@ def test_tallies_of_any_size_are_put_in_order_part_by_part(sqlite: NewDatabase) 
         rows = [(row.tolist(), 1) for row in np.concatenate([chosen, new])]
         factories.store(database_url, survey, rows)
     number = agree(database_url, survey.slug)
-    with opened(database_url, survey.slug) as (session, found):
-        before = counters(shown(session, found))
+    with open_survey(database_url, survey.slug) as (session, found):
+        before = counters(read_shown(session, found))
 
     factories.close(database_url, survey.slug)
     assert factories.run(database_url, "tidy").exit_code == 0
 
-    with opened(database_url, survey.slug) as (session, found):
+    with open_survey(database_url, survey.slug) as (session, found):
         pieces = [tally for _key, tally in batches.read_sealed(session, found)]
-        after = counters(shown(session, found))
+        after = counters(read_shown(session, found))
     assert (after, agree(database_url, survey.slug)) == (before, number)
     strings = [row.tobytes() for tally in pieces for row in tally.patterns]
     assert strings == sorted(strings)
@@ -502,7 +502,7 @@ def test_books_that_were_spoilt_are_put_right_while_responses_come(
         with open_session(engine, writes=True) as session:
             found = survey_access.find(session, survey.slug)
             assert found is not None
-            return counters(shown(session, found))
+            return counters(read_shown(session, found))
 
     def look_and_send() -> None:
         nonlocal last, came

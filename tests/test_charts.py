@@ -71,27 +71,27 @@ def every_chart(rows: list[PlottedEstimate] = ROWS, name: str = "") -> dict[str,
     }
 
 
-def parsed(drawing: Drawing) -> ElementTree.Element:
+def parse_drawing(drawing: Drawing) -> ElementTree.Element:
     svg = drawing.svg.replace("<svg ", '<svg xmlns="http://www.w3.org/2000/svg" ', 1)
     return ElementTree.fromstring(svg)  # noqa: S314 - our own
 
 
 def texts(drawing: Drawing) -> list[str]:
-    return [text.text or "" for text in parsed(drawing).iter(f"{SVG}text")]
+    return [text.text or "" for text in parse_drawing(drawing).iter(f"{SVG}text")]
 
 
 def places(drawing: Drawing, tag: str, look: str) -> list[dict[str, float]]:
     """The numbers of all shapes of a class."""
     return [
         {name: float(value) for name, value in shape.attrib.items() if re.fullmatch(r"-?[\d.]+", value)}
-        for shape in parsed(drawing).iter(f"{SVG}{tag}")
+        for shape in parse_drawing(drawing).iter(f"{SVG}{tag}")
         if look in shape.attrib.get("class", "").split()
     ]
 
 
 def scale(drawing: Drawing) -> tuple[float, float]:
     """Where 0 and 100 % are drawn, as the labels below the axis say."""
-    marks = {text.text: float(text.attrib["x"]) for text in parsed(drawing).iter(f"{SVG}text")}
+    marks = {text.text: float(text.attrib["x"]) for text in parse_drawing(drawing).iter(f"{SVG}text")}
     return marks["0 %"], marks["100 %"]
 
 
@@ -108,7 +108,7 @@ def test_what_is_far_beyond_the_possible_is_cut_and_leaves_it_half_of_the_drawin
     for drawing in (dotted, barred):
         (drawn,) = (
             shape.attrib["d"]
-            for shape in parsed(drawing).iter(f"{SVG}path")
+            for shape in parse_drawing(drawing).iter(f"{SVG}path")
             if "range" in shape.get("class", "")
         )
         assert drawn.count("l-5 5l5 5") == 1
@@ -120,7 +120,7 @@ def test_what_is_far_beyond_the_possible_is_cut_and_leaves_it_half_of_the_drawin
 def test_words_of_two_lines_in_a_heat_map_keep_away_from_the_next_row() -> None:
     name = "Somebody asked me to"
     drawing = charts.heat_map("Joint", [name, name], ["No"], [[(0.5, "50")]] * 2)
-    words = [text for text in parsed(drawing).iter(f"{SVG}text") if text.attrib["x"] == "0"]
+    words = [text for text in parse_drawing(drawing).iter(f"{SVG}text") if text.attrib["x"] == "0"]
     first, second, third, fourth = (float(text.attrib["y"]) for text in words)
     assert third - second > second - first
     assert fourth - third == second - first
@@ -143,7 +143,7 @@ def test_long_numbers_leave_labels_their_room() -> None:
 @pytest.mark.parametrize("kind", every_chart())
 def test_a_drawing_is_one_element_that_loads_and_runs_nothing_and_says_all_it_shows(kind: str) -> None:
     drawing = every_chart()[kind]
-    root = parsed(drawing)
+    root = parse_drawing(drawing)
 
     assert root.tag == f"{SVG}svg"
     assert root.attrib["role"] == "img"
@@ -171,7 +171,7 @@ def test_texts_stay_texts(kind: str) -> None:
 
     assert "<script" not in drawing.svg
     assert "alert(1)" in drawing.alternative
-    assert not [element for element in parsed(drawing).iter() if "script" in element.tag]
+    assert not [element for element in parse_drawing(drawing).iter() if "script" in element.tag]
 
 
 @pytest.mark.parametrize(
@@ -179,7 +179,7 @@ def test_texts_stay_texts(kind: str) -> None:
 )
 @pytest.mark.parametrize("kind", every_chart())
 def test_nothing_is_drawn_outside(kind: str, name: str) -> None:
-    root = parsed(every_chart(name=name)[kind])
+    root = parse_drawing(every_chart(name=name)[kind])
     _, _, width, height = map(float, root.attrib["viewBox"].split())
     baselines: list[float] = []
     for element in root.iter():
@@ -201,7 +201,7 @@ def test_every_class_has_a_rule_on_pages_and_on_paper() -> None:
     used = {
         name
         for drawing in every_chart().values()
-        for element in parsed(drawing).iter()
+        for element in parse_drawing(drawing).iter()
         for name in element.attrib.get("class", "").split()
     } - {"drawing"}
     for rules in (PAPER_CSS, (ROOT / "client" / "drawings.css").read_text("utf-8")):
@@ -280,7 +280,7 @@ def test_the_larger_a_cell_the_darker_and_its_number_is_in_it() -> None:
 
     assert steps == [4, 1, 5, 0]
     assert all(a[0] <= b[0] for a, b in pairwise(sorted(zip(steps, cells, strict=True))))
-    written = {text.text: text.attrib for text in parsed(drawing).iter(f"{SVG}text")}
+    written = {text.text: text.attrib for text in parse_drawing(drawing).iter(f"{SVG}text")}
     for box, (_, words) in zip(boxes, cells, strict=True):
         x, y = float(written[words]["x"]), float(written[words]["y"])
         assert box["x"] < x < box["x"] + box["width"]
@@ -295,7 +295,7 @@ def test_a_tree_shows_each_group_under_its_own_and_withholds_what_is_withheld() 
     assert [bar["width"] / bars[0]["width"] for bar in bars] == pytest.approx(
         [size / 700 for size in sizes], abs=0.001
     )
-    shown = {text.text: float(text.attrib["x"]) for text in parsed(drawing).iter(f"{SVG}text")}
+    shown = {text.text: float(text.attrib["x"]) for text in parse_drawing(drawing).iter(f"{SVG}text")}
     assert shown["All"] < shown["Spain"] == shown["Peru"] < shown["Madrid"] == shown["Getafe"]
     assert "withheld" in shown
     joints = [tuple(map(float, found)) for found in re.findall(r"V([\d.]+)H(\d+)", drawing.svg)]

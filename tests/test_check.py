@@ -104,7 +104,7 @@ def damage(url: str, statement: str) -> None:
     engine.dispose()
 
 
-def found(url: str, *options: str) -> tuple[int, dict[str, list[str]]]:
+def find_problems(url: str, *options: str) -> tuple[int, dict[str, list[str]]]:
     """The status, and the problems of each invariant."""
     done = factories.run(url, "check", "--json", *options)
     return done.exit_code, {each["name"]: each["problems"] for each in json.loads(done.stdout)}
@@ -132,14 +132,14 @@ def whole(request: pytest.FixtureRequest) -> tuple[NewDatabase, str]:
     url = new_database(True)
     slug = study(url)
     assert release(url, slug, "0.3").exit_code == 0
-    status, problems = found(url)
+    status, problems = find_problems(url)
     assert (status, {name for name, named in problems.items() if named}) == (0, set())
     factories.let_go(url)
     return new_database, url
 
 
 @pytest.fixture
-def filled(whole: tuple[NewDatabase, str]) -> Iterator[str]:
+def filled_database(whole: tuple[NewDatabase, str]) -> Iterator[str]:
     """A copy of it."""
     new_database, url = whole
     copy = new_database(True, url)
@@ -148,16 +148,18 @@ def filled(whole: tuple[NewDatabase, str]) -> Iterator[str]:
 
 
 @pytest.mark.parametrize("name", DAMAGES)
-def test_what_is_damaged_is_named(filled: str, name: str) -> None:
+def test_what_is_damaged_is_named(filled_database: str, name: str) -> None:
     invariant, statement, sentence = DAMAGES[name]
-    damage(filled, statement)
+    damage(filled_database, statement)
 
-    status, problems = found(filled)
+    status, problems = find_problems(filled_database)
     assert status == 1
     assert any(sentence in each for each in problems[invariant]), problems
-    quick = found(filled, "--quick")
+    quick = find_problems(filled_database, "--quick")
     assert quick[0] == int(invariant in quick[1])
-    served = factories.run(filled, "serve", "--port", str(factories.free_port())) if quick[0] else None
+    served = (
+        factories.run(filled_database, "serve", "--port", str(factories.free_port())) if quick[0] else None
+    )
     if served:
         assert served.exit_code == 2
         assert served.stderr.startswith(("Error: the database is not as it must be: ", UNUSABLE)), (
@@ -177,7 +179,7 @@ def test_a_page_of_the_file_that_is_none_is_named(sqlite: NewDatabase) -> None:
             "UPDATE sqlite_schema SET sql = ? WHERE name = 'uq_surveys_link'", [f"{sql} WHERE id > 7"]
         )
         file.commit()
-    status, problems = found(url)
+    status, problems = find_problems(url)
     assert (status, len(problems["file"])) == (1, 1), problems
 
 
@@ -188,7 +190,7 @@ def test_a_trigger_that_never_fires_is_missing(postgresql: NewDatabase, enabled:
     with engine.connect() as connection:
         connection.exec_driver_sql(f"ALTER TABLE releases ENABLE {enabled} TRIGGER releases_refuse_update")
     engine.dispose()
-    assert found(url)[0] == status
+    assert find_problems(url)[0] == status
 
 
 @pytest.mark.parametrize("option", ["none", "--move-to", "--share-to"])
@@ -205,8 +207,8 @@ def test_copies_and_what_gave_them_are_whole(new_database: NewDatabase, tmp_path
     copy = brought(other, tmp_path / "a.zip")["survey"]
     assert release(url, slug, "0.2").exit_code == (2 if option == "--move-to" else 0)
     assert release(other, copy, "0.4").exit_code == (2 if option == "none" else 0)
-    assert found(url)[0] == 0, found(url)
-    assert found(other)[0] == 0, found(other)
+    assert find_problems(url)[0] == 0, find_problems(url)
+    assert find_problems(other)[0] == 0, find_problems(other)
 
 
 def test_a_survey_on_its_way_in_is_no_damage(new_database: NewDatabase, tmp_path: Path) -> None:
@@ -217,18 +219,18 @@ def test_a_survey_on_its_way_in_is_no_damage(new_database: NewDatabase, tmp_path
     assert export(url, slug, tmp_path / "a.zip").exit_code == 0
     seen = []
     with (tmp_path / "a.zip").open("rb") as file:
-        bring(other, file, lambda _told: seen.append(found(other)))
+        bring(other, file, lambda _told: seen.append(find_problems(other)))
     assert len(seen) > 1
     assert {status for status, _ in seen} == {0}, seen
 
 
-def test_what_a_deleted_survey_left_to_be_tidied_is_no_damage(filled: str) -> None:
-    with factories.writing(filled) as session:
+def test_what_a_deleted_survey_left_to_be_tidied_is_no_damage(filled_database: str) -> None:
+    with factories.writing(filled_database) as session:
         (survey,) = session.scalars(sa.select(Survey))
         archives.delete(session, survey)
-    assert found(filled)[0] == 0
-    assert factories.run(filled, "tidy").exit_code == 0
-    assert found(filled)[0] == 0
+    assert find_problems(filled_database)[0] == 0
+    assert factories.run(filled_database, "tidy").exit_code == 0
+    assert find_problems(filled_database)[0] == 0
 
 
 def test_the_triggers_are_those_that_migrations_make(database_url: str) -> None:
@@ -242,12 +244,12 @@ def test_the_triggers_are_those_that_migrations_make(database_url: str) -> None:
     engine.dispose()
 
 
-def test_the_quick_form_reads_no_row_of_respondents(filled: str) -> None:
+def test_the_quick_form_reads_no_row_of_respondents(filled_database: str) -> None:
     """However many there are: it goes on where their tables cannot be read, which the whole form cannot."""
     with observed_statements() as quick:
-        assert found(filled, "--quick")[0] == 0
+        assert find_problems(filled_database, "--quick")[0] == 0
     with observed_statements() as seen:
-        assert found(filled)[0] == 0
+        assert find_problems(filled_database)[0] == 0
     own = ("responses_1", "invitations_1", "cells_1", "batches_1", "counters_1")
     assert not [each for each in quick if any(f"FROM {name}" in each for name in own)]
     assert [each for each in seen if "FROM responses_1" in each]
@@ -260,6 +262,6 @@ def test_of_each_survey_its_own_versions_are_looked_at(new_database: NewDatabase
     for _ in range(3):
         factories.publish(url)
         with observed_statements() as seen:
-            assert found(url)[0] == 0
+            assert find_problems(url)[0] == 0
         asked.append(len(seen))
     assert asked[2] - asked[1] == asked[1] - asked[0]

@@ -23,12 +23,12 @@ def cases() -> list[Case]:
 
 
 @pytest.fixture(scope="module")
-def entered(cases: list[Case]) -> set[CodeType]:
+def entered_code(cases: list[Case]) -> set[CodeType]:
     return set().union(*map(codes_entered, cases))
 
 
 @pytest.fixture(scope="module")
-def covered(cases: list[Case]) -> set[str]:
+def covered_names(cases: list[Case]) -> set[str]:
     return {case.covers for case in cases}
 
 
@@ -56,39 +56,41 @@ def noisier(count: int) -> object:
 def test_an_importable_mechanism_without_a_row_is_missed(
     package: object,
     added: Callable[..., object],
-    entered: set[CodeType],
-    covered: set[str],
+    entered_code: set[CodeType],
+    covered_names: set[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     names = [*package.__all__, added.__name__]  # type: ignore[attr-defined]
     monkeypatch.setattr(package, "__all__", names)
     monkeypatch.setattr(package, added.__name__, added, raising=False)
-    assert find_lacking(entered, covered) == [f"{package.__name__}.{added.__name__}"]  # type: ignore[attr-defined]
+    assert find_lacking(entered_code, covered_names) == [f"{package.__name__}.{added.__name__}"]  # type: ignore[attr-defined]
 
 
 def test_a_page_that_perturbs_by_itself_is_missed(
-    entered: set[CodeType], covered: set[str], monkeypatch: pytest.MonkeyPatch
+    entered_code: set[CodeType], covered_names: set[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made = type(noisier)(noisier.__code__, {"queries": queries, "__name__": dividing.__name__}, "noisier")
     monkeypatch.setattr(dividing, "noisier", made, raising=False)
-    assert find_lacking(entered, covered) == [f"{dividing.__name__}.noisier"]
+    assert find_lacking(entered_code, covered_names) == [f"{dividing.__name__}.noisier"]
 
 
-def test_a_kind_of_release_without_a_row_is_missed(entered: set[CodeType], covered: set[str]) -> None:
-    without = {name for name in covered if not name.startswith(f"{ItemKind.MEAN} with gaussian")}
-    assert find_lacking(entered, without) == [
+def test_a_kind_of_release_without_a_row_is_missed(
+    entered_code: set[CodeType], covered_names: set[str]
+) -> None:
+    without = {name for name in covered_names if not name.startswith(f"{ItemKind.MEAN} with gaussian")}
+    assert find_lacking(entered_code, without) == [
         "mean with gaussian noise, bounded",
         "mean with gaussian noise, unbounded",
     ]
 
 
 def test_a_registered_noise_is_asked_for(
-    entered: set[CodeType], covered: set[str], monkeypatch: pytest.MonkeyPatch
+    entered_code: set[CodeType], covered_names: set[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     share = kinds.KINDS[ItemKind.SHARE]
     more = replace(share, noises=(*share.noises, "uniform"))
     monkeypatch.setattr(registered, "KINDS", {**kinds.KINDS, ItemKind.SHARE: more})
-    assert find_lacking(entered, covered) == [
+    assert find_lacking(entered_code, covered_names) == [
         "share with uniform noise, bounded",
         "share with uniform noise, unbounded",
     ]

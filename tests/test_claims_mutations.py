@@ -11,8 +11,8 @@ import pytest
 
 from server.privacy.auditing.cases import Case, judge
 from server.releases.claims import registered, table
-from tests.support.scale import scaled
-from tests.support.weakened_mechanisms import Mutant, forget, mutants, mutated, own_cases
+from tests.support.scale import choose_size
+from tests.support.weakened_mechanisms import Mutant, apply_mutant, forget, mutants, own_cases
 
 DOCS = Path(__file__).parents[1] / "docs" / "privacy"
 PACKAGES = (
@@ -67,7 +67,7 @@ def cases() -> list[Case]:
 
 
 @pytest.fixture(scope="module")
-def entered(cases: list[Case]) -> dict[str, set[CodeType]]:
+def entered_code(cases: list[Case]) -> dict[str, set[CodeType]]:
     found = {}
     for case in cases:
         forget()  # what is remembered is not called
@@ -76,25 +76,25 @@ def entered(cases: list[Case]) -> dict[str, set[CodeType]]:
 
 
 @pytest.fixture(scope="module")
-def places(cases: list[Case], entered: dict[str, set[CodeType]]) -> list[tuple[Mutant, list[Case]]]:
+def places(cases: list[Case], entered_code: dict[str, set[CodeType]]) -> list[tuple[Mutant, list[Case]]]:
     """Every change, with the cases that run it."""
     found = [
-        (mutant, own_cases(mutant, cases, entered)) for module in modules() for mutant in mutants(module)
+        (mutant, own_cases(mutant, cases, entered_code)) for module in modules() for mutant in mutants(module)
     ]
     return [(mutant, own) for mutant, own in found if own]
 
 
-def refuted(mutant: Mutant, own: list[Case]) -> bool:
-    with mutated(mutant):
+def is_refuted(mutant: Mutant, own: list[Case]) -> bool:
+    with apply_mutant(mutant):
         return any(judge(case).verdict == "certified above" for case in own)
 
 
-def test_what_no_case_runs_draws_nothing(cases: list[Case], entered: dict[str, set[CodeType]]) -> None:
+def test_what_no_case_runs_draws_nothing(cases: list[Case], entered_code: dict[str, set[CodeType]]) -> None:
     idle = [
         mutant.name
         for module in modules()
         for mutant in mutants(module)
-        if not own_cases(mutant, cases, entered) and registered.reaches_randomness(mutant.function)
+        if not own_cases(mutant, cases, entered_code) and registered.reaches_randomness(mutant.function)
     ]
     assert set(idle) == SHOWN
 
@@ -114,7 +114,7 @@ def test_the_score_in_the_docs_is_that_of_the_changes(places: list[tuple[Mutant,
 @pytest.mark.scaled
 def test_every_change_is_refuted_by_its_own_case(places: list[tuple[Mutant, list[Case]]]) -> None:
     tried = [(mutant, own) for mutant, own in places if mutant.name not in HARMLESS]
-    missed = [mutant.name for mutant, own in tried[:: scaled(12, 1)] if not refuted(mutant, own)]
+    missed = [mutant.name for mutant, own in tried[:: choose_size(12, 1)] if not is_refuted(mutant, own)]
     assert missed == []
 
 
@@ -124,11 +124,11 @@ def test_every_design_is_refuted_by_its_own_case(places: list[tuple[Mutant, list
     ]
     named = [case for case in own if case.mechanism.startswith("design ")]
     assert len(named) >= 14
-    with mutated(mutant):
+    with apply_mutant(mutant):
         assert [case.mechanism for case in named if judge(case).verdict != "certified above"] == []
 
 
 def test_what_is_left_as_it_was_is_not_refuted(places: list[tuple[Mutant, list[Case]]]) -> None:
     """The broken twin of these tests: changes by which nothing is drawn."""
     harmless = [(mutant, own[:3]) for mutant, own in places if mutant.name in HARMLESS]
-    assert [mutant.name for mutant, own in harmless if refuted(mutant, own)] == []
+    assert [mutant.name for mutant, own in harmless if is_refuted(mutant, own)] == []

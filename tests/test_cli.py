@@ -156,7 +156,7 @@ def test_others_write_while_people_are_made_up_and_are_not_mixed_with_them(datab
             run_simulation(session, found, 10, Assumptions(), Turns(session))
     engine.dispose()
 
-    assert len(factories.stored(database_url)) == 1
+    assert len(factories.list_responses(database_url)) == 1
     with factories.writing(database_url) as session:
         again = survey_access.find(session, survey.slug)
         assert again is not None

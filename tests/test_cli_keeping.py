@@ -31,7 +31,7 @@ def run_json(url: str, *arguments: str, text: str | bytes = "") -> Any:
     return json.loads(result.stdout)
 
 
-def collected(url: str) -> str:
+def collect_survey(url: str) -> str:
     """A closed survey with simulated responses; its slug."""
     slug = factories.publish(url, minimum=3).slug
     simulated = ["simulate", slug, "--respondents", "50"]
@@ -101,7 +101,7 @@ def slug_is_settled(row: tuple[Any, ...]) -> bool:
 def test_a_survey_goes_from_one_installation_to_another(
     url: str, sqlite: NewDatabase, tmp_path: Path
 ) -> None:
-    slug, other, file = collected(url), sqlite(False), tmp_path / "survey.zip"
+    slug, other, file = collect_survey(url), sqlite(False), tmp_path / "survey.zip"
 
     done = run(url, "export", slug, "--zip", str(file), "--language", "es")
     assert (done.exit_code, done.stdout) == (0, "")
@@ -121,7 +121,7 @@ def test_a_survey_goes_from_one_installation_to_another(
 
 
 def test_no_file_is_written_over_or_left_half_written(url: str, tmp_path: Path) -> None:
-    slug, file = collected(url), tmp_path / "survey.zip"
+    slug, file = collect_survey(url), tmp_path / "survey.zip"
     file.write_bytes(b"mine")
     refused = run(url, "export", slug, "--zip", str(file))
     assert (refused.exit_code, file.read_bytes()) == (2, b"mine")
@@ -134,7 +134,7 @@ def test_no_file_is_written_over_or_left_half_written(url: str, tmp_path: Path) 
 
 def test_a_file_that_is_no_archive_is_refused(url: str, tmp_path: Path) -> None:
     file = tmp_path / "survey.zip"
-    run(url, "export", collected(url), "--zip", str(file))
+    run(url, "export", collect_survey(url), "--zip", str(file))
     before = dump(url)
     bodies = [
         file.read_bytes()[:-100],
@@ -149,7 +149,7 @@ def test_a_file_that_is_no_archive_is_refused(url: str, tmp_path: Path) -> None:
 
 
 def test_a_survey_is_copied_put_away_and_deleted(url: str) -> None:
-    slug = collected(url)
+    slug = collect_survey(url)
     factories.plant(url, slug, "A\nB")
     copy = run_json(url, "duplicate", slug, "--title", "Two", "--strata")
     assert (copy["title"], copy["state"]) == ("Two", "draft")

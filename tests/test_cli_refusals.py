@@ -16,7 +16,7 @@ from tests.support.factories import dump, run_forked
 ESTIMATE = ["estimate", "--gamma", "0.25", "--counts", "600,400"]
 
 
-def _refused(arguments: list[str], database_url: str, text: str | bytes = "") -> str:
+def _expect_refusal(arguments: list[str], database_url: str, text: str | bytes = "") -> str:
     """Run in this process (the test of a real process is below); the message."""
     runner = CliRunner(env={"DATABASE_URL": database_url})
     result = runner.invoke(main, arguments, input=text)
@@ -54,7 +54,7 @@ def _asking(*questions: object) -> dict[str, object]:
     ],
 )
 def test_bad_number_is_refused(arguments: list[str], message: str) -> None:
-    said = _refused([*ESTIMATE, *arguments], "sqlite:////proc/nowhere/x.sqlite3")
+    said = _expect_refusal([*ESTIMATE, *arguments], "sqlite:////proc/nowhere/x.sqlite3")
 
     assert message in said
 
@@ -117,7 +117,7 @@ def test_bad_definition_is_refused(
     before = dump(database_url)
 
     sent = json.dumps(text) if isinstance(text, dict) else text
-    said = _refused(["survey", "import", "-"], database_url, sent)
+    said = _expect_refusal(["survey", "import", "-"], database_url, sent)
 
     assert message in said
     assert dump(database_url) == before
@@ -135,7 +135,7 @@ def test_bad_definition_is_refused(
 )
 def test_unknown_survey_is_named(arguments: list[str], sqlite: NewDatabase) -> None:
     for slug in ("nosuchsurvey", "=1+1", "a" * 1000):
-        assert f"survey {slug!r} is not known" in _refused([*arguments, slug], sqlite(True))
+        assert f"survey {slug!r} is not known" in _expect_refusal([*arguments, slug], sqlite(True))
 
 
 def test_bad_simulation_is_refused(sqlite: NewDatabase) -> None:
@@ -156,9 +156,9 @@ def test_bad_simulation_is_refused(sqlite: NewDatabase) -> None:
         ([slug, "--share", "q1=1.01"], "share q1: must be from 0 to 1; it is 1.01"),
         ([slug, "--share", "q1=nan"], "share q1: must be from 0 to 1; it is nan"),
     ]:
-        assert message in _refused(["simulate", *arguments], database_url)
+        assert message in _expect_refusal(["simulate", *arguments], database_url)
     factories.close(database_url, slug)
-    assert "survey: must be open" in _refused(["simulate", slug], database_url)
+    assert "survey: must be open" in _expect_refusal(["simulate", slug], database_url)
     assert dump(database_url)["responses"] == before["responses"] == []
 
 
@@ -177,15 +177,15 @@ def test_bad_report_is_refused(sqlite: NewDatabase, tmp_path: Path) -> None:
         ([slug, "--output", str(tmp_path / "report.doc")], "--output must end in one of .html, .pdf"),
         ([slug, "--language", "xx"], f"'xx' is not one of {', '.join(map(repr, LANGUAGES))}"),
     ]:
-        assert message in _refused(["report", *arguments], database_url)
-    assert "state: must be open" in _refused(["survey", "close", draft], database_url)
+        assert message in _expect_refusal(["report", *arguments], database_url)
+    assert "state: must be open" in _expect_refusal(["survey", "close", draft], database_url)
     assert list(tmp_path.iterdir()) == []
 
 
 def test_file_that_is_missing_is_named(sqlite: NewDatabase, tmp_path: Path) -> None:
     missing = tmp_path / "missing.json"
 
-    assert str(missing) in _refused(["survey", "import", str(missing)], sqlite(True))
+    assert str(missing) in _expect_refusal(["survey", "import", str(missing)], sqlite(True))
 
 
 @pytest.mark.parametrize(
@@ -198,7 +198,7 @@ def test_file_that_is_missing_is_named(sqlite: NewDatabase, tmp_path: Path) -> N
     ],
 )
 def test_database_that_cannot_be_used_is_said_without_a_traceback(database_url: str) -> None:
-    said = _refused(["survey", "export", "any"], database_url)
+    said = _expect_refusal(["survey", "export", "any"], database_url)
 
     assert "DATABASE_URL must" in said
     assert "secret:word" not in said
@@ -221,4 +221,4 @@ def test_port_that_is_taken_is_named(sqlite: NewDatabase) -> None:
 
 @pytest.mark.parametrize("port", ["0", "65536", "http"])
 def test_port_out_of_range_is_refused(port: str, sqlite: NewDatabase) -> None:
-    assert port in _refused(["serve", "--port", port], sqlite(True))
+    assert port in _expect_refusal(["serve", "--port", port], sqlite(True))

@@ -76,7 +76,7 @@ def run(folder: Path, data: bytes, document: object, *arguments: str) -> Result:
     return CliRunner(env={"DATABASE_URL": NOWHERE}).invoke(main, ["release", *files, *arguments])
 
 
-def released(folder: Path, data: bytes, document: object) -> Any:
+def release_table(folder: Path, data: bytes, document: object) -> Any:
     done = run(folder, data, document, "--yes", "--json")
     assert done.exit_code == 0, done.output
     return json.loads(done.stdout)
@@ -116,7 +116,7 @@ def test_every_kind_gives_what_is_in_the_table(neighbours: str, tmp_path: Path) 
         neighbours=neighbours,
     )
 
-    done = released(tmp_path, table(PEOPLE), document)
+    done = release_table(tmp_path, table(PEOPLE), document)
 
     share, hours, crossed, by_town, tree, mean, gaussian, there, common, top, above, north = done["released"]
     sexes = Counter(row[0] for row in PEOPLE)
@@ -168,7 +168,7 @@ def test_a_twin_that_drops_a_row_is_noticed(tmp_path: Path) -> None:
     """The comparison above sees one row less."""
     item = certain("table", questions=["sex", "children"])
     whole, less = (
-        released(tmp_path, table(rows), plan(item, division="given"))["released"][0]
+        release_table(tmp_path, table(rows), plan(item, division="given"))["released"][0]
         for rows in (PEOPLE, PEOPLE[1:])
     )
     assert figures(whole, "reports") != figures(less, "reports")
@@ -180,8 +180,8 @@ def test_declared_categories_that_nobody_has_get_noise(tmp_path: Path) -> None:
     document = {"format": 1, "columns": columns, "items": [{"kind": "histogram", "question": "sex"}]}
     data = b"sex\n" + b"female\n" * 50
 
-    noisy = released(tmp_path, data, {**document, "epsilon": "0.1"})["released"][0]
-    exact = released(tmp_path, data, {**document, "epsilon": 100})["released"][0]
+    noisy = release_table(tmp_path, data, {**document, "epsilon": "0.1"})["released"][0]
+    exact = release_table(tmp_path, data, {**document, "epsilon": 100})["released"][0]
 
     def of_nobody(entry: Mapping[str, Any]) -> list[int]:
         return [value for (answer,), value in figures(entry, "reports").items() if answer != "female"]
@@ -198,7 +198,7 @@ def test_intervals_hold_the_noise_and_nothing_else(tmp_path: Path) -> None:
     """
     item = {"kind": "share", "question": "sex", "option": "female"}
     data = table(PEOPLE)
-    (entry,) = released(tmp_path, data, plan(item, epsilon=1))["released"]
+    (entry,) = release_table(tmp_path, data, plan(item, epsilon=1))["released"]
 
     (figure,) = (figure for figure in entry["figures"] if figure["statistic"] == "share")
     variance = 2 * math.exp(-1) / (1 - math.exp(-1)) ** 2
@@ -215,7 +215,7 @@ def test_intervals_hold_the_noise_and_nothing_else(tmp_path: Path) -> None:
 def test_noise_is_scaled_to_what_one_row_changes(neighbours: str, changes: int, tmp_path: Path) -> None:
     """Standard deviation sqrt(2 a) / (1 - a), a = exp(-epsilon / sensitivity): methods, section 3."""
     items = [{"kind": "histogram", "question": "sex"}, {"kind": "table", "questions": ["sex", "children"]}]
-    done = released(tmp_path, table(PEOPLE), plan(*items, epsilon="1.4", neighbours=neighbours))
+    done = release_table(tmp_path, table(PEOPLE), plan(*items, epsilon="1.4", neighbours=neighbours))
     a = math.exp(-0.7 / changes)
     for entry in done["released"]:
         errors = [f["standard_error"] for f in entry["figures"] if f["statistic"] == "reports"]
@@ -239,7 +239,7 @@ def test_files_of_several_programs_say_the_same(change: Any, tmp_path: Path) -> 
     items = [certain("histogram", question="hours"), certain("hierarchy")]
     document = plan(*items, division="given")
     usual, other = (
-        released(tmp_path, data, document)["released"] for data in (table(PEOPLE), change(table(PEOPLE)))
+        release_table(tmp_path, data, document)["released"] for data in (table(PEOPLE), change(table(PEOPLE)))
     )
     assert [entry["figures"] for entry in usual] == [entry["figures"] for entry in other]
 
@@ -262,7 +262,7 @@ def test_costs_are_shown_and_nothing_is_released_without_yes(tmp_path: Path) -> 
 def test_a_loss_is_divided_to_reach_an_error(tmp_path: Path) -> None:
     """A count with a loss of 1 is off by 1.357 root mean squared: sqrt(2 a) / (1 - a), a = exp(-1)."""
     document = plan({"kind": "count", "error": "1.3568"}, division="errors")
-    done = released(tmp_path, table(PEOPLE), document)
+    done = release_table(tmp_path, table(PEOPLE), document)
     assert done["plan"][0]["epsilon"] == pytest.approx(1, rel=0.001)
     assert done["plan"][0]["error"] <= 1.3568
     assert (done["epsilon"], done["delta"]) == (done["plan"][0]["epsilon"], 0)
@@ -273,14 +273,14 @@ def test_noise_is_drawn_for_no_more_than_is_lost(tmp_path: Path) -> None:
     below = math.nextafter(0.1, 0)
     assert Fraction(below) < Fraction("0.1") < Fraction(0.1)
     item = {"kind": "histogram", "question": "sex"}
-    (entry,) = released(tmp_path, table(PEOPLE), plan(item, epsilon="0.1"))["released"]
+    (entry,) = release_table(tmp_path, table(PEOPLE), plan(item, epsilon="0.1"))["released"]
     assert entry["notes"]["noise_variance"] == geometric_variance(1, below) != geometric_variance(1, 0.1)
 
 
 def test_disjoint_places_cost_the_most_of_them_and_replaced_rows_all_of_them(tmp_path: Path) -> None:
     items = [{"kind": "mean", "question": "children", "stratum": list(town)} for town in TOWNS]
     lost = {
-        neighbours: released(tmp_path, table(PEOPLE), plan(*items, epsilon=3, neighbours=neighbours))[
+        neighbours: release_table(tmp_path, table(PEOPLE), plan(*items, epsilon=3, neighbours=neighbours))[
             "epsilon"
         ]
         for neighbours in ("unbounded", "bounded")
@@ -317,14 +317,14 @@ def test_the_manual_has_a_table_and_a_plan_that_fit_together(tmp_path: Path) -> 
     text = (ROOT / "docs" / "releases.md").read_text("utf-8")
     document = json.loads(re.findall(r"```json\n(.*?)```", text, re.DOTALL)[1])
     (data,) = re.findall(r"```csv\n(.*?)```", text, re.DOTALL)
-    done = released(tmp_path, data.encode(), document)
+    done = release_table(tmp_path, data.encode(), document)
     assert [entry["what"]["kind"] for entry in done["released"]] == [
         item["kind"] for item in document["items"]
     ]
     assert done["epsilon"] == 1
 
 
-def declared(name: str, **column: Any) -> dict[str, Any]:
+def declare_column(name: str, **column: Any) -> dict[str, Any]:
     """A plan whose columns are others."""
     return plan({"kind": "count"}, epsilon=1) | {"columns": {**COLUMNS, name: column}}
 
@@ -390,49 +390,52 @@ BAD_PLANS: dict[str, tuple[object, str]] = {
     "separator": ({**GOOD, "separator": "x"}, "separator: must be one of"),
     "other separator": ({**GOOD, "separator": ";"}, "a column for each name that is declared"),
     "two forms": (
-        declared("x", categories=["a", "b"], low=1),
+        declare_column("x", categories=["a", "b"], low=1),
         "columns.x: must have exactly one of categories, low, path; it has categories, low",
     ),
-    "no form": (declared("x"), "columns.x: must have exactly one of categories, low, path; it has -"),
-    "more": (declared("x", categories=["a", "b"], colour=1), "columns.x.colour: is not known here"),
+    "no form": (declare_column("x"), "columns.x: must have exactly one of categories, low, path; it has -"),
+    "more": (declare_column("x", categories=["a", "b"], colour=1), "columns.x.colour: is not known here"),
     "bins of texts": (
-        declared("x", categories=["a", "b"], bins=2),
+        declare_column("x", categories=["a", "b"], bins=2),
         "columns.x.bins: must not be given together with categories",
     ),
     "one category": (
-        declared("x", categories=["a"]),
+        declare_column("x", categories=["a"]),
         "columns.x.categories: must have at least 2 entries; it has 1",
     ),
     "category twice": (
-        declared("x", categories=["a", "a "]),
+        declare_column("x", categories=["a", "a "]),
         "columns.x.categories[1]: must be unique; a stands twice",
     ),
-    "no high": (declared("x", low=1), "columns.x.high: is required"),
-    "high": (declared("x", low=1, high=1), "columns.x.high: must be more than 1; it is 1"),
+    "no high": (declare_column("x", low=1), "columns.x.high: is required"),
+    "high": (declare_column("x", low=1, high=1), "columns.x.high: must be more than 1; it is 1"),
     "step": (
-        declared("x", low=0, high=1, step=0.3),
+        declare_column("x", low=0, high=1, step=0.3),
         "columns.x.step: must divide the range from 0 to 1 into 1 to 1000000 steps; it is 0.3",
     ),
-    "small step": (declared("x", low=0, high=1, step=1e-9), "columns.x.step: must divide"),
-    "bins": (declared("x", low=0, high=3, bins=5), "columns.x.bins: must be from 2 to 4; it is 5"),
-    "no leaves": (declared("x", path=["a"]), "columns.x.leaves: is required"),
+    "small step": (declare_column("x", low=0, high=1, step=1e-9), "columns.x.step: must divide"),
+    "bins": (declare_column("x", low=0, high=3, bins=5), "columns.x.bins: must be from 2 to 4; it is 5"),
+    "no leaves": (declare_column("x", path=["a"]), "columns.x.leaves: is required"),
     "second path": (
-        declared("x", path=["a"], leaves=[["b"]]),
+        declare_column("x", path=["a"], leaves=[["b"]]),
         "columns.x: must be the only column with a path",
     ),
     "deep leaf": (
-        declared("place", path=["state"], leaves=[["a", "b"]]),
+        declare_column("place", path=["state"], leaves=[["a", "b"]]),
         "columns.place.leaves[0]: must have at most 1 entries; it has 2",
     ),
     "inner leaf": (
-        declared("place", path=["state", "town"], leaves=[["a"], ["a", "b"]]),
+        declare_column("place", path=["state", "town"], leaves=[["a"], ["a", "b"]]),
         "columns.place.leaves[0]: must be one of the smallest places; others lie inside a",
     ),
     "leaf twice": (
-        declared("place", path=["state"], leaves=[["a"], ["a"]]),
+        declare_column("place", path=["state"], leaves=[["a"], ["a"]]),
         "columns.place.leaves[1]: must be unique; a stands twice",
     ),
-    "name": (declared(" x", low=0, high=1), "columns. x: must not be empty, nor begin or end with a space"),
+    "name": (
+        declare_column(" x", low=0, high=1),
+        "columns. x: must not be empty, nor begin or end with a space",
+    ),
     "shuffled": (
         plan({"kind": "shuffled"}),
         "items[0].kind: must be something else; the rows of this table were not randomised",
@@ -474,7 +477,7 @@ ITEMS = [
 @pytest.mark.parametrize("item", ITEMS, ids=lambda item: item["kind"])
 def test_nobody_is_as_private_as_somebody(item: dict[str, Any], tmp_path: Path) -> None:
     document = plan(item, epsilon=1)
-    assert released(tmp_path, HEAD, document)["released"][0]["figures"]
+    assert release_table(tmp_path, HEAD, document)["released"][0]["figures"]
     refused = run(tmp_path, HEAD, document | {"neighbours": "bounded"}, "--yes")
     assert (refused.exit_code, "data: must have a row for each person" in refused.stderr) == (2, True)
 

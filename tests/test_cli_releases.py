@@ -35,7 +35,7 @@ def run_json(url: str, *arguments: str, text: str = "") -> Any:
     return json.loads(done.stdout)
 
 
-def refused(url: str, *arguments: str, text: str = "") -> str:
+def expect_refusal(url: str, *arguments: str, text: str = "") -> str:
     """The message; nothing was changed."""
     before = dump(url)
     done = run(url, *arguments, text=text)
@@ -44,7 +44,7 @@ def refused(url: str, *arguments: str, text: str = "") -> str:
     return " ".join(done.stderr.partition("Error: ")[2].split())
 
 
-def studied(url: str) -> str:
+def make_study(url: str) -> str:
     """A survey in two strata with 400 responses; its slug."""
     survey = factories.publish(url)
     links = factories.plant(url, survey.slug, "North\nSouth")
@@ -62,9 +62,9 @@ def plan(tmp_path: Path) -> str:
 
 def test_a_budget_is_set_looked_at_and_spent(new_database: NewDatabase, plan: str) -> None:
     url = new_database(True)
-    slug = studied(url)
+    slug = make_study(url)
     assert "No budget is set" in run(url, slug).stdout
-    assert refused(url, slug, "--plan", plan) == "budget: must be set first"
+    assert expect_refusal(url, slug, "--plan", plan) == "budget: must be set first"
 
     empty = run_json(url, slug, "--budget-epsilon", "1.0", "--neighbours", "bounded")
     assert (empty["budget"], empty["left"]) == ({"epsilon": 1, "delta": 0, "neighbours": "bounded"}, 1)
@@ -92,13 +92,14 @@ def test_a_budget_is_set_looked_at_and_spent(new_database: NewDatabase, plan: st
     assert "share q1 = yes" in shown
     assert f"{count['figures'][0]['value']}" in shown
     assert (
-        refused(url, slug, "--budget-epsilon", "5") == "budget: must stay as it was before the first release"
+        expect_refusal(url, slug, "--budget-epsilon", "5")
+        == "budget: must stay as it was before the first release"
     )
 
 
 def test_what_was_released_is_free_and_the_rest_is_paid_for(new_database: NewDatabase, plan: str) -> None:
     url = new_database(True)
-    slug = studied(url)
+    slug = make_study(url)
     run(url, slug, "--budget-epsilon", "1")
     first = run_json(url, slug, "--plan", plan, "--yes")["released"]
     before = dump(url)
@@ -117,13 +118,13 @@ def test_what_was_released_is_free_and_the_rest_is_paid_for(new_database: NewDat
     assert (made["released"][2]["release"], made["left"]) == (2, 0)
 
     over = {**PLAN, "items": [{"kind": "count", "anew": True}], "epsilon": "0.0001"}
-    said = refused(url, slug, "--plan", "-", "--yes", text=json.dumps(over))
+    said = expect_refusal(url, slug, "--plan", "-", "--yes", text=json.dumps(over))
     assert "epsilon: must leave what the releases together may lose at 1 or less; 0 is left" in said
 
 
 def test_strata_cost_what_the_dearest_of_them_costs(new_database: NewDatabase) -> None:
     url = new_database(True)
-    slug = studied(url)
+    slug = make_study(url)
     run(url, slug, "--budget-epsilon", "1")
     items = [
         {"kind": "count", "stratum": ["North"], "epsilon": "0.5"},
@@ -142,7 +143,7 @@ def test_strata_cost_what_the_dearest_of_them_costs(new_database: NewDatabase) -
 
 def test_everything_is_in_the_log(sqlite: NewDatabase, plan: str) -> None:
     url = sqlite(True)
-    slug = studied(url)
+    slug = make_study(url)
     run(url, slug, "--budget-epsilon", "1")
     run(url, slug, "--plan", plan, "--yes")
     run(url, slug, "--plan", plan, "--yes")  # free: nothing happened
@@ -153,7 +154,7 @@ def test_everything_is_in_the_log(sqlite: NewDatabase, plan: str) -> None:
 @pytest.mark.parametrize(("typed", "spends"), [("y\n", True), ("n\n", False)])
 def test_somebody_at_a_terminal_is_asked(typed: str, spends: bool, sqlite: NewDatabase, plan: str) -> None:
     url = sqlite(True)
-    slug = studied(url)
+    slug = make_study(url)
     run(url, slug, "--budget-epsilon", "1")
     terminal, own = pty.openpty()
     with os.fdopen(terminal, "wb", buffering=0) as keys, os.fdopen(own, "rb") as own_end:
@@ -176,7 +177,7 @@ def test_somebody_at_a_terminal_is_asked(typed: str, spends: bool, sqlite: NewDa
 
 def test_bad_budgets_and_plans_are_refused(sqlite: NewDatabase, plan: str) -> None:
     url = sqlite(True)
-    slug, draft = studied(url), factories.draft(url, factories.definition())
+    slug, draft = make_study(url), factories.draft(url, factories.definition())
     for arguments, said in [
         ((slug, "--budget-epsilon", "0"), "epsilon: must be more than 0 and at most 100; it is 0"),
         ((slug, "--budget-epsilon", "101"), "at most 100; it is 101"),
@@ -195,7 +196,7 @@ def test_bad_budgets_and_plans_are_refused(sqlite: NewDatabase, plan: str) -> No
         ((draft, "--plan", plan), "survey: must be published first"),
         ((slug, "--plan", "nowhere.json"), "nowhere.json"),
     ]:
-        assert said in refused(url, *arguments)
+        assert said in expect_refusal(url, *arguments)
     run(url, slug, "--budget-epsilon", "1")
     for document, said in [
         ("{", "body: must be JSON"),
@@ -210,4 +211,4 @@ def test_bad_budgets_and_plans_are_refused(sqlite: NewDatabase, plan: str) -> No
         ({**PLAN, "items": [{"kind": "count", "stratum": ["West"]}]}, "items[0].stratum: must be a stratum"),
     ]:
         text = document if isinstance(document, str) else json.dumps(document)
-        assert said in refused(url, slug, "--plan", "-", "--yes", text=text)
+        assert said in expect_refusal(url, slug, "--plan", "-", "--yes", text=text)

@@ -36,7 +36,7 @@ def run(url: str, *arguments: str, text: str = "") -> Result:
     return CliRunner(env={"DATABASE_URL": url}).invoke(main, arguments, input=text)
 
 
-def written(url: str, *arguments: str) -> bytes:
+def write_report(url: str, *arguments: str) -> bytes:
     done = run(url, "report", *arguments)
     assert done.exit_code == 0, done.output
     return done.stdout_bytes
@@ -83,8 +83,8 @@ def test_every_format_says_the_same_in_a_file_and_on_standard_output(
     kind: str, url: str, slug: str, tmp_path: Path
 ) -> None:
     before, file = dump(url), tmp_path / "report"
-    body = written(url, slug, "--format", kind)
-    assert written(url, slug, "--format", kind, "--output", str(file)) == b""
+    body = write_report(url, slug, "--format", kind)
+    assert write_report(url, slug, "--format", kind, "--output", str(file)) == b""
     assert file.read_bytes() == body
     assert "q1" in text_of(kind, body)
     assert dump(url) == before
@@ -101,31 +101,33 @@ def test_several_files_come_from_one_run_in_the_formats_of_their_endings(
         "ddi": ".xml",
     }
     files = {kind: tmp_path / f"report{ending}" for kind, ending in kinds.items()}
-    assert written(url, slug, *(part for file in files.values() for part in ("--output", str(file)))) == b""
+    assert (
+        write_report(url, slug, *(part for file in files.values() for part in ("--output", str(file)))) == b""
+    )
     for kind, file in files.items():
-        assert file.read_bytes() == written(url, slug, "--format", kind)
+        assert file.read_bytes() == write_report(url, slug, "--format", kind)
 
 
 def test_a_public_report_comes_in_several_files_too(url: str, slug: str, tmp_path: Path) -> None:
     page, table = tmp_path / "report.html", tmp_path / "report.csv"
-    written(url, slug, "--public", "--output", str(page), "--output", str(table))
-    assert page.read_bytes() == written(url, slug, "--public", "--format", "html")
-    assert table.read_bytes() == written(url, slug, "--public", "--format", "csv")
+    write_report(url, slug, "--public", "--output", str(page), "--output", str(table))
+    assert page.read_bytes() == write_report(url, slug, "--public", "--format", "html")
+    assert table.read_bytes() == write_report(url, slug, "--public", "--format", "csv")
 
 
 def test_a_report_is_read_from_either_database(new_database: NewDatabase) -> None:
     url = new_database(True)
     survey = factories.publish(url)
     factories.store(url, survey, [([0, 0], 30), ([1, 1], 20)])
-    assert json.loads(written(url, survey.slug, "--json"))["n"] == 50
-    assert "50" in written(url, survey.slug).decode()
-    assert json.loads(written(url, survey.slug, "--public", "--json"))["entries"] == []
+    assert json.loads(write_report(url, survey.slug, "--json"))["n"] == 50
+    assert "50" in write_report(url, survey.slug).decode()
+    assert json.loads(write_report(url, survey.slug, "--public", "--json"))["entries"] == []
 
 
 @pytest.mark.parametrize("kind", [entry.ending for entry in FORMATS.values() if entry.worded])
 def test_documents_are_in_the_language_that_is_asked_for(kind: str, url: str, slug: str) -> None:
     english, spanish = (
-        text_of(kind, written(url, slug, "--format", kind, "--language", code)) for code in ("en", "es")
+        text_of(kind, write_report(url, slug, "--format", kind, "--language", code)) for code in ("en", "es")
     )
     assert ("437 responses" in english, "437 respuestas" in spanish) == (True, True)
     assert TITLE in english
@@ -139,19 +141,19 @@ def test_the_public_report_says_what_was_released_and_no_exact_number(kind: str,
     (entry,) = ledger["entries"]
     numbers = [figure["value"] for figure in entry["figures"] if figure["statistic"] == "reports"]
 
-    public = text_of(kind, written(url, slug, "--public", "--format", kind))
+    public = text_of(kind, write_report(url, slug, "--public", "--format", kind))
 
     assert all(str(number) in public.replace(",", "") for number in numbers)
     exact = re.compile(rf"(?<![\w.]){N}(?![\w.])")
-    assert exact.search(text_of(kind, written(url, slug, "--format", kind)))
+    assert exact.search(text_of(kind, write_report(url, slug, "--format", kind)))
     assert not exact.search(public)
 
 
 def test_public_tables_are_those_of_the_ledger(url: str, slug: str) -> None:
-    rows = list(csv.DictReader(io.StringIO(written(url, slug, "--public", "--format", "csv").decode())))
+    rows = list(csv.DictReader(io.StringIO(write_report(url, slug, "--public", "--format", "csv").decode())))
     figures = json.loads(run(url, "release", slug, "--json").stdout)["entries"][0]["figures"]
     assert len([row for row in rows if row["statistic"] != "disclosure"]) == len(figures)
-    assert json.loads(written(url, slug, "--public", "--json"))
+    assert json.loads(write_report(url, slug, "--public", "--json"))
 
 
 def test_no_interval_is_said_to_hold_always(url: str) -> None:
@@ -162,7 +164,7 @@ def test_no_interval_is_said_to_hold_always(url: str) -> None:
     plan = json.dumps({**PLAN, "confidence": 0.9999})
     assert run(url, "release", survey.slug, "--plan", "-", "--yes", text=plan).exit_code == 0
 
-    public = written(url, survey.slug, "--public", "--format", "html").decode()
+    public = write_report(url, survey.slug, "--public", "--format", "html").decode()
 
     assert "their intervals (99.99\N{NO-BREAK SPACE}%) hold coins, sampling and noise together" in public
     assert not re.search(r"100\s?%\)|100\s?% interval", public)
@@ -179,14 +181,16 @@ def test_no_coin_is_said_to_always_or_never_tell_the_truth(url: str) -> None:
     survey = factories.publish(url, factories.definition(questions=entries))
     factories.store(url, survey, [([0] * 22, 30)])
 
-    page = written(url, survey.slug, "--format", "html").decode()
+    page = write_report(url, survey.slug, "--format", "html").decode()
 
     assert re.findall(r"γ = ([\d.]+)", page) == ["0.499999998", "0.00001", "0.2311"]
 
 
 def test_a_survey_without_releases_has_a_public_report_that_says_so(url: str) -> None:
     survey = factories.publish(url)
-    assert "Nothing was released yet." in written(url, survey.slug, "--public", "--format", "html").decode()
+    assert (
+        "Nothing was released yet." in write_report(url, survey.slug, "--public", "--format", "html").decode()
+    )
 
 
 def test_a_terminal_gets_no_bytes_that_are_no_text(url: str, slug: str) -> None:

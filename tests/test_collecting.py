@@ -28,7 +28,7 @@ def results(client: FlaskClient, survey: Published, query: str = "") -> str:
     return re.sub(r"\s+", " ", answer.text)
 
 
-def listed(client: FlaskClient, survey: Published) -> str:
+def read_listing(client: FlaskClient, survey: Published) -> str:
     return read_listed(client.get("/manage/surveys").text, survey.slug)[1]
 
 
@@ -67,7 +67,7 @@ def test_strata_stand_against_their_part_of_the_plan(signed_in: FlaskClient, dat
     }
     assert "Farthest from its target: <bdi>South</bdi>, 30 of 100." in page
     assert "240 responses are shown, 60.0 % of the 400 that are planned." in results(signed_in, survey)
-    assert listed(signed_in, survey) == "240 of 400 planned responses shown"
+    assert read_listing(signed_in, survey) == "240 of 400 planned responses shown"
     assert listed_strata(signed_in, survey) == (0, 2, 0)
     store(database_url, survey, links["North > B"], 90)
     assert listed_strata(signed_in, survey) == (1, 2, 0)  # North has 300 of 300
@@ -196,7 +196,7 @@ def test_without_populations_or_a_plan_there_are_no_targets(
     page = results(signed_in, unplanned)
     assert "There are no targets, as the plan names no number of respondents." in page
     assert "30 responses are shown. " in page
-    assert listed(signed_in, unplanned) == "30 responses shown"
+    assert read_listing(signed_in, unplanned) == "30 responses shown"
 
     partly = publish(database_url, **PLAN)
     links = factories.plant(database_url, partly.slug, "North, 3000\nSouth")
@@ -219,7 +219,7 @@ def test_a_cap_is_what_is_wanted(signed_in: FlaskClient, database_url: str) -> N
     assert read_rows(page)["North",] == (40, "60 66.7 %")
     assert read_rows(page)["South",] == (40, "20 200.0 %")
     assert "part of the 80 that the survey takes at most" in page
-    assert listed(signed_in, survey) == "80 of at most 80 responses shown"
+    assert read_listing(signed_in, survey) == "80 of at most 80 responses shown"
 
 
 def test_targets_that_are_reached_are_said(signed_in: FlaskClient, database_url: str) -> None:
@@ -245,7 +245,7 @@ def test_few_closed_responses_read_as_none(signed_in: FlaskClient, database_url:
         survey = publish(database_url, **PLAN)
         store(database_url, survey, "", *[number] * bool(number))
         factories.close(database_url, survey.slug)
-        said.add(listed(signed_in, survey))
+        said.add(read_listing(signed_in, survey))
     assert said == {"no responses shown"}
 
 

@@ -20,7 +20,7 @@ from server.store.models import Mode
 from tests.support import factories
 from tests.support.paper_sheets import key_in
 from tests.support.report_readers import pdf_text
-from tests.support.scale import scaled
+from tests.support.scale import choose_size
 
 MINIMUM = 5
 
@@ -244,7 +244,7 @@ def mix_ways(database_url: str, folder: Path, seed: int) -> Told:
 
 @pytest.mark.scaled
 def test_nothing_that_is_told_apart_tells_of_a_few(database_url: str, tmp_path: Path) -> None:
-    for seed in range(scaled(6, 200)):
+    for seed in range(choose_size(6, 200)):
         told = mix_ways(database_url, tmp_path, seed)
         assert subtract_all(list_groups(told, told.apart), MINIMUM) == [], f"seed {seed}"
         for mode, n in told.sizes.items():

@@ -19,7 +19,7 @@ MOST_BEFORE_START = 30_000
 GZIP = {"Accept-Encoding": "gzip, deflate"}
 
 
-def loaded(client: FlaskClient, slug: str, **headers: str) -> dict[str, bytes]:
+def load_visit(client: FlaskClient, slug: str, **headers: str) -> dict[str, bytes]:
     """All that a visit loads until answers are sent: page, definition, later screens, and the files that they name."""
     texts = [client.get(f"/s/{slug}{path}").get_data(as_text=True) for path in ("", "/screens")]
     page = re.sub(r'<template id="spelling">.*?</template>', "", "".join(texts), flags=re.DOTALL)
@@ -37,8 +37,8 @@ def loaded(client: FlaskClient, slug: str, **headers: str) -> dict[str, bytes]:
 def test_a_first_load_is_small_on_the_wire(client: FlaskClient, database_url: str, whole: bool) -> None:
     document = every_kind.document() if whole else factories.definition()
     slug = factories.publish(database_url, document).slug
-    plain = loaded(client, slug)
-    packed = loaded(client, slug, **GZIP)
+    plain = load_visit(client, slug)
+    packed = load_visit(client, slug, **GZIP)
     unpacked = {
         path: gzip.decompress(body) if body[:2] == b"\x1f\x8b" else body for path, body in packed.items()
     }

@@ -82,7 +82,7 @@ def seal_a_code(url: str) -> None:
 def seal_a_webhook(url: str) -> None:
     slug = factories.publish(url).slug
     with factories.writing(url) as session:
-        survey = sample_releases.found(session, slug)
+        survey = sample_releases.find_survey(session, slug)
         create_webhook(session, survey, people.first_researcher(session), "https://hooks.example.org")
 
 

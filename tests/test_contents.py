@@ -85,7 +85,7 @@ def report(database_url: str, survey: factories.Published) -> Report:
 
 
 @pytest.fixture(scope="module")
-def published(database_url: str, survey: factories.Published) -> Published:
+def published_report(database_url: str, survey: factories.Published) -> Published:
     return read(database_url, survey)[1]
 
 
@@ -159,11 +159,11 @@ def misread(document: Document) -> list[Number]:
 
 
 @pytest.fixture(params=["internal en", "internal es", "public en", "public es"])
-def document(request: pytest.FixtureRequest, report: Report, published: Published) -> Document:
+def document(request: pytest.FixtureRequest, report: Report, published_report: Published) -> Document:
     kind, language = request.param.split()
     if kind == "internal":
         return reports.build_internal_document(report, ledger(), language)
-    return reports.build_public_document(published, language)
+    return reports.build_public_document(published_report, language)
 
 
 def test_a_document_is_whole(document: Document) -> None:
@@ -255,8 +255,8 @@ def test_each_question_begins_with_the_sentence_of_the_page_of_results_and_its_f
         ]
 
 
-def test_a_spreadsheet_draws_of_a_public_report_what_was_released(published: Published) -> None:
-    document = reports.build_public_document(published, "en")
+def test_a_spreadsheet_draws_of_a_public_report_what_was_released(published_report: Published) -> None:
+    document = reports.build_public_document(published_report, "en")
     found = [block for block in blocks(document) if isinstance(block, FindingBlock)]
     points = [
         (point.value, point.interval)
@@ -277,23 +277,24 @@ def test_a_spreadsheet_draws_of_a_public_report_what_was_released(published: Pub
 
 
 def test_it_says_how_answers_were_protected_and_how_sure_one_can_be(report: Report) -> None:
-    def said(report: Report, name: str) -> str:
+    def read_section(report: Report, name: str) -> str:
         document = reports.build_internal_document(report, NOTHING, "en")
         (section,) = (found for found in document.sections[: document.lead] if found.name == name)
         written = " ".join(block.text.text for block in section.blocks if isinstance(block, Paragraph))
         return written.replace("\xa0", " ")
 
     assert report.definition.guesses.right > 99
-    assert "could be right nearly always." in said(report, "protected")
-    assert "Each range by itself covers the number that it stands for in about 95 of 100 surveys" in said(
-        report, "sure"
+    assert "could be right nearly always." in read_section(report, "protected")
+    assert (
+        "Each range by itself covers the number that it stands for in about 95 of 100 surveys"
+        in read_section(report, "sure")
     )
-    assert "of 100 ranges, about 5 miss it" in said(report, "sure")
+    assert "of 100 ranges, about 5 miss it" in read_section(report, "sure")
     # One coin alone tells less: of 100 guesses at ln 3 three quarters are right.
     coin = replace(report.definition, entries=report.definition.entries[:1])
     waves = tuple(replace(wave, definition=coin) for wave in report.waves)
     alone = replace(report, definition=coin, waves=waves, unweighted=report.unweighted[:1])
-    assert "would be right at most 75 times in 100. By guessing: 50." in said(alone, "protected")
+    assert "would be right at most 75 times in 100. By guessing: 50." in read_section(alone, "protected")
 
 
 @pytest.mark.parametrize(
@@ -312,11 +313,11 @@ def test_it_says_how_answers_were_protected_and_how_sure_one_can_be(report: Repo
     ],
 )
 def test_every_question_says_which_design_it_has_and_which_harmless_question_that_asks(
-    report: Report, published: Published, locale: str, names: tuple[str, ...]
+    report: Report, published_report: Published, locale: str, names: tuple[str, ...]
 ) -> None:
     for document in (
         reports.build_internal_document(report, NOTHING, locale),
-        reports.build_public_document(published, locale),
+        reports.build_public_document(published_report, locale),
     ):
         *rows, _total = table(document, "designs").rows
         designs = dict(
@@ -396,8 +397,8 @@ def test_withheld_groups_are_nowhere(report: Report) -> None:
     assert "Getafe: withheld" in tree.alternative
 
 
-def test_the_public_report_holds_what_was_released(published: Published) -> None:
-    document = reports.build_public_document(published, "en")
+def test_the_public_report_holds_what_was_released(published_report: Published) -> None:
+    document = reports.build_public_document(published_report, "en")
 
     for each in ledger().released:
         section = next(s for _, s in document.walk() if s.name == f"entry-{each.entry}")
@@ -426,36 +427,38 @@ def test_the_public_report_holds_what_was_released(published: Published) -> None
 def test_the_public_report_tells_nothing_of_the_stored_responses(
     database_url: str, survey: factories.Published
 ) -> None:
-    def written() -> tuple[list[str], str]:
+    def write_reports() -> tuple[list[str], str]:
         report, public = read(database_url, survey)
         files = [reports.write_public_page(public, language) for language in ("en", "es")]
         return [*files, reports.public_csv(public), reports.public_json(public)], reports.to_json(report)
 
-    before, inside = written()
+    before, inside = write_reports()
     pattern = [0] * len(_definition(database_url, survey).designs)
     factories.store(database_url, survey, [(pattern, 40)])
-    after, inside_after = written()
+    after, inside_after = write_reports()
 
     assert before == after
     assert inside != inside_after  # the broken twin: an internal report would tell
 
 
-def test_a_release_of_an_older_version_keeps_its_words(published: Published) -> None:
+def test_a_release_of_an_older_version_keeps_its_words(published_report: Published) -> None:
     newer = replace(
-        published.newest,
+        published_report.newest,
         number=2,
         definition=replace(
-            published.newest.definition,
+            published_report.newest.definition,
             entries=tuple(
                 replace(each, text="Something else?", options=()) if each.name == "party" else each  # type: ignore[call-arg]
-                for each in published.newest.definition.entries
+                for each in published_report.newest.definition.entries
                 if each.name not in ("coin", "after")  # which is shown to some who chose a party
             ),
         ),
     )
     said = words(
         replace_released(
-            reports.build_public_document(replace(published, versions=(newer, *published.versions)), "en")
+            reports.build_public_document(
+                replace(published_report, versions=(newer, *published_report.versions)), "en"
+            )
         )
     )
 
@@ -468,13 +471,13 @@ def replace_released(document: Document) -> Document:
     return replace(document, sections=tuple(s for s in document.sections if s.name == "results"))
 
 
-def test_json_is_as_its_schemas_say(report: Report, published: Published, database_url: str) -> None:
+def test_json_is_as_its_schemas_say(report: Report, published_report: Published, database_url: str) -> None:
     empty = factories.publish(database_url)
     few = factories.publish(database_url, every_kind.document())
     factories.store(database_url, few, [([0] * 33, 1)])
     internal = [reports.to_json(report, ledger()), reports.to_json(report)]
     internal += [reports.to_json(read(database_url, other)[0]) for other in (empty, few)]
-    public = [reports.public_json(replace(published, ledger=book)) for book in (ledger(), NOTHING)]
+    public = [reports.public_json(replace(published_report, ledger=book)) for book in (ledger(), NOTHING)]
     for name, files in (("report", internal), ("public_report", public)):
         schema = json.loads((SCHEMAS / f"{name}.schema.json").read_text("utf-8"))
         jsonschema.Draft202012Validator.check_schema(schema)
@@ -498,10 +501,10 @@ def test_a_row_of_the_ledger_is_short_and_each_release_is_told_once(report: Repo
     assert all("responses until May 9, 2026" in " ".join(cell.text for cell in row) for row in releases.rows)
 
 
-def test_the_ledger_is_the_same_in_every_file(report: Report, published: Published) -> None:
+def test_the_ledger_is_the_same_in_every_file(report: Report, published_report: Published) -> None:
     inside = json.loads(reports.to_json(report, ledger()))["ledger"]
-    outside = json.loads(reports.public_json(published))
-    told = csv.DictReader(io.StringIO(reports.public_csv(published), newline=""))
+    outside = json.loads(reports.public_json(published_report))
+    told = csv.DictReader(io.StringIO(reports.public_csv(published_report), newline=""))
     rows = [row for row in told if row["statistic"] not in ("text", "disclosure")]
 
     assert (
@@ -555,14 +558,14 @@ def test_texts_of_the_survey_are_in_its_language_on_the_page(report: Report) -> 
 
 @pytest.mark.parametrize("locale", ["en", "es"])
 def test_sheets_are_called_as_the_questions_whose_numbers_they_hold(
-    report: Report, published: Published, locale: str
+    report: Report, published_report: Published, locale: str
 ) -> None:
     """As many whole words of a question as Excel has room for, not the name that the software gave it."""
     document = reports.build_internal_document(report, NOTHING, locale)
     names = {table.name: choose_name(table.caption, table.short) for table in document.tables()}
     number = next(n for n, one in enumerate(report.questions, start=1) if one.question.name == "coin")
     assert names[f"strata-{number}"].endswith(" Yes by coin")
-    released = reports.build_public_document(published, locale)
+    released = reports.build_public_document(published_report, locale)
     names = {table.name: choose_name(table.caption, table.short) for table in released.tables()}
     assert names["released-2"].endswith("2 Yes by coin")
     assert names["released-4"] == "4 Question party × Yes by coin"

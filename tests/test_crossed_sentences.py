@@ -22,7 +22,7 @@ from tests.conftest import NewDatabase
 from tests.support import every_kind, factories
 from tests.support.factories import Published
 from tests.support.front_client import create_app
-from tests.support.scale import scaled
+from tests.support.scale import choose_size
 
 ENDS = ((0.0, 100.0), (-10.0, 30.0), (0.0, 2.5), (1900.0, 2030.0))
 
@@ -90,7 +90,7 @@ def test_no_sentence_says_more_than_its_two_intervals(app: Flask, language: str)
     seen = set()
     with app.test_request_context("/", headers={"Accept-Language": language}):
         module = app.jinja_env.get_template("words/crossed.html").module
-        for place, comparison in enumerate(make_up_comparisons(scaled(2_500, 40_000))):
+        for place, comparison in enumerate(make_up_comparisons(choose_size(2_500, 40_000))):
             ends = ENDS[place % 4] if place % 2 else ENDS[0]
             finding = interpret_groups(comparison, ends)
             if ends == ENDS[0]:

@@ -57,7 +57,7 @@ def cut_all(other: sa.Engine) -> None:
 def list_ids(other: sa.Engine) -> list[bytes]:
     url = other.url.render_as_string(hide_password=False)
     factories.let_go(url)  # which was cut, too
-    return sorted(bytes(row[0]) for row in factories.stored(url))  # type: ignore[call-overload]
+    return sorted(bytes(row[0]) for row in factories.list_responses(url))  # type: ignore[call-overload]
 
 
 def test_between_two_groups_nobody_notices(app: Flask, other: sa.Engine, survey: factories.Published) -> None:

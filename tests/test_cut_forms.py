@@ -13,7 +13,7 @@ from werkzeug.test import EnvironBuilder, TestResponse
 from server.web.form_ends import FIELD, NAME, VALUE, CutForm, FormRequest
 from tests.conftest import NewDatabase
 from tests.support import factories
-from tests.support.form_client import ended, plain, written
+from tests.support.form_client import end_fields, plain, write_multipart
 from tests.support.full_installation import routes
 
 Pair = tuple[str, str]
@@ -40,7 +40,7 @@ def part(name: str, text: str) -> bytes:
 
 
 def form(**fields: object) -> bytes:
-    return urlencode(ended(fields.items()), doseq=True).encode()
+    return urlencode(end_fields(fields.items()), doseq=True).encode()
 
 
 def schedule() -> bytes:
@@ -91,7 +91,7 @@ def test_a_form_cut_at_any_byte_changes_nothing(
 
 def test_an_import_cut_at_any_byte_changes_nothing(signed_in: FlaskClient, database_url: str) -> None:
     file = b'Content-Disposition: form-data; name="definition"; filename="a.json"\r\n\r\n'
-    body, kind = written(file + b'{"format": 1, "title": "--X--&form_end=whole"}')
+    body, kind = write_multipart(file + b'{"format": 1, "title": "--X--&form_end=whole"}')
     browser, path = plain(signed_in), "/manage/surveys/import"
     before = factories.dump(database_url)
 
@@ -111,7 +111,7 @@ FIELDS = st.lists(
 @settings(max_examples=300)
 @given(fields=FIELDS, data=st.data())
 def test_whatever_a_form_holds_no_beginning_of_it_is_read(fields: list[Pair], data: st.DataObject) -> None:
-    body = urlencode(ended(fields)).encode()
+    body = urlencode(end_fields(fields)).encode()
     end = data.draw(st.integers(0, len(body) - 1))
 
     with pytest.raises(CutForm):
@@ -142,7 +142,7 @@ def test_the_field_must_be_the_last_and_whole_and_there_once(fields: list[Pair])
 
 
 def test_a_file_behind_the_last_field_is_refused() -> None:
-    body, kind = written(part("a", "b"))
+    body, kind = write_multipart(part("a", "b"))
     file = b'--X\r\nContent-Disposition: form-data; name="f"; filename="f"\r\n\r\nf\r\n--X--\r\n'
 
     assert read(body, kind) == [("a", "b")]

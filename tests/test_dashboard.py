@@ -22,7 +22,9 @@ SHOWN = [target["expr"] for panel in DASHBOARD["panels"] for target in panel["ta
 
 
 @pytest.fixture
-def published(app: Flask, client: FlaskClient, survey: Published, database_url: str) -> dict[str, set[str]]:
+def published_labels(
+    app: Flask, client: FlaskClient, survey: Published, database_url: str
+) -> dict[str, set[str]]:
     """The labels of every series that a site publishes once all of it was used."""
     (code,) = factories.invite(database_url, survey.slug, 1)
     client.get(f"/s/{survey.slug}")
@@ -42,13 +44,17 @@ def list_series(expression: str) -> set[str]:
     return set(re.findall(r"\bmoneda_\w+", expression))
 
 
-def test_every_series_of_the_dashboard_and_the_alarms_is_published(published: dict[str, set[str]]) -> None:
+def test_every_series_of_the_dashboard_and_the_alarms_is_published(
+    published_labels: dict[str, set[str]],
+) -> None:
     alarmed = [rule["expr"] for rule in RULES]
-    assert {name for text in SHOWN for name in list_series(text)} == published.keys()
-    assert {name for text in alarmed for name in list_series(text)} <= published.keys()
+    assert {name for text in SHOWN for name in list_series(text)} == published_labels.keys()
+    assert {name for text in alarmed for name in list_series(text)} <= published_labels.keys()
 
 
-def test_what_they_group_by_and_name_are_labels_of_these_series(published: dict[str, set[str]]) -> None:
+def test_what_they_group_by_and_name_are_labels_of_these_series(
+    published_labels: dict[str, set[str]],
+) -> None:
     given = {"instance", "job"}  # by Prometheus
     named = [
         (target["expr"], target["legendFormat"])
@@ -57,7 +63,7 @@ def test_what_they_group_by_and_name_are_labels_of_these_series(published: dict[
     ]
     named += [(rule["expr"], rule["annotations"]["summary"]) for rule in RULES]
     for expression, words in named:
-        known = given.union(*(published[name] for name in list_series(expression)))
+        known = given.union(*(published_labels[name] for name in list_series(expression)))
         grouped = re.findall(r"by \(([^)]+)\)", expression)
         used = {label.strip() for group in grouped for label in group.split(",")}
         used |= set(re.findall(r"[{,](\w+)[=!~]", expression))

@@ -50,7 +50,7 @@ def report(sqlite: NewDatabase) -> Iterator[Report]:
         yield found
 
 
-def held(table: CodeTable, ending: str) -> Iterator[tuple[object, ...]]:
+def list_rows(table: CodeTable, ending: str) -> Iterator[tuple[object, ...]]:
     """The rows of a table, as a file of theirs has them."""
     for part in table.parts():
         for row in part.tolist():
@@ -65,7 +65,7 @@ def test_another_program_reads_every_value_and_every_label(
     table = label_responses(report, language)
     found = read(report, ending, language, tmp_path)
 
-    assert list(found.rows) == list(held(table, ending))
+    assert list(found.rows) == list(list_rows(table, ending))
     assert found.meta.number_rows == report.n == 240
     assert found.meta.file_label == table.label
     most, measure = {"sav": (256, lambda text: len(text.encode())), "dta": (80, len)}[ending]

@@ -82,7 +82,7 @@ def report(sqlite: NewDatabase) -> Iterator[Report]:
         yield found
 
 
-def parsed(report: Report) -> Tree:
+def parse_book(report: Report) -> Tree:
     return etree.fromstring(reports.write_ddi(report))
 
 
@@ -118,9 +118,9 @@ def faults(book: Tree) -> list[str]:
 def test_every_element_stands_where_the_schema_has_it(report: Report) -> None:
     """The broken twins: elements in another order, one that is missing, one that is unknown."""
     for sheet in (report.study, UNSTATED):
-        assert faults(parsed(replace(report, study=sheet))) == []
+        assert faults(parse_book(replace(report, study=sheet))) == []
     for path in ("//*[local-name()='labl']", "//*[local-name()='dataDscr']", "//*[local-name()='titl']"):
-        book = parsed(report)
+        book = parse_book(report)
         moved = book.xpath(path)[0]
         parent = moved.getparent()
         if path.endswith("'titl']"):
@@ -128,12 +128,12 @@ def test_every_element_stands_where_the_schema_has_it(report: Report) -> None:
         else:
             parent.append(moved) if "labl" in path else parent.insert(0, moved)
         assert faults(book), path
-    book = parsed(report)
+    book = parse_book(report)
     book[0].set("unknown", "1")
     assert faults(book) == ["docDscr says unknown"]
 
 
-def said(book: Tree, path: str, **wanted: str) -> list[str]:
+def read_texts(book: Tree, path: str, **wanted: str) -> list[str]:
     steps = "/".join(f"*[local-name()='{step}']" for step in path.split("/"))
     return [
         one.text or ""
@@ -143,18 +143,18 @@ def said(book: Tree, path: str, **wanted: str) -> list[str]:
 
 
 def test_it_says_what_the_study_sheet_says(report: Report) -> None:
-    book = parsed(report)
+    book = parse_book(report)
 
-    assert said(book, "stdyDscr/citation/titlStmt/titl") == ["Copying in exams, a national study"]
-    assert said(book, "AuthEnty") == ["Curie, Marie", "Meitner, Lise"]
-    assert said(book, "collDate", event="start") == ["2026-03-01"]
-    assert said(book, "IDNo", agency="DOI") == ["10.1234/moneda.5"]
-    assert said(book, "conditions") == ["CC-BY-4.0"]
-    assert said(book, "caseQnty") == ["240"]
+    assert read_texts(book, "stdyDscr/citation/titlStmt/titl") == ["Copying in exams, a national study"]
+    assert read_texts(book, "AuthEnty") == ["Curie, Marie", "Meitner, Lise"]
+    assert read_texts(book, "collDate", event="start") == ["2026-03-01"]
+    assert read_texts(book, "IDNo", agency="DOI") == ["10.1234/moneda.5"]
+    assert read_texts(book, "conditions") == ["CC-BY-4.0"]
+    assert read_texts(book, "caseQnty") == ["240"]
 
 
 def test_variables_say_what_the_codebook_says(report: Report) -> None:
-    book = parsed(report)
+    book = parse_book(report)
     microdata = io.BytesIO()
     reports.write_microdata(report, microdata)
     with zipfile.ZipFile(microdata) as archive:
@@ -171,7 +171,7 @@ def test_variables_say_what_the_codebook_says(report: Report) -> None:
         chances: dict[str, list[int]] = {}
         for row in rows:
             chances.setdefault(row["version"], []).append(int(row["numerator"]))
-        notes = [json.loads(text) for text in said(variable, "notes", type="mechanism")]
+        notes = [json.loads(text) for text in read_texts(variable, "notes", type="mechanism")]
         assert {str(note["version"]): [*chain(*note["truth_by_report"])] for note in notes} == chances
         assert [note["mechanism"] for note in notes] == list(
             {row["version"]: row["mechanism"] for row in rows}.values()
@@ -182,8 +182,10 @@ def test_variables_say_what_the_codebook_says(report: Report) -> None:
         ]
         if rows:
             assert {one.text for one in given} == codes
-            assert said(variable, "qstnLit", **{LANGUAGE: "ar"}) == [rows[0]["text"].strip("'")]
+            assert read_texts(variable, "qstnLit", **{LANGUAGE: "ar"}) == [rows[0]["text"].strip("'")]
     strata = variables["stratum"].xpath("*[local-name()='catgry']/*[local-name()='catValu']")
     assert {row["stratum"] for row in responses} <= {one.text for one in strata}
-    condition = said(variables["a_name_of_more_than_thirty_two_letters.if"], "universe", **{LANGUAGE: "es"})
+    condition = read_texts(
+        variables["a_name_of_more_than_thirty_two_letters.if"], "universe", **{LANGUAGE: "es"}
+    )
     assert condition[0].endswith("Ninguna de estas")

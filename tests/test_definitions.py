@@ -14,7 +14,7 @@ from server.inputs import InputError, parse_json
 from server.privacy.designs import TOTAL, coin_flip, one_hot_epsilon
 from server.study.definitions import Definition, GridPoint, Question
 from server.study.definitions.definition_reader import parse_definition
-from tests.support.scale import scaled
+from tests.support.scale import choose_size
 from tests.support.strategies import documents
 
 Document = dict[str, Any]
@@ -65,7 +65,7 @@ def problems(document: object) -> dict[str, str]:
 
 
 @pytest.mark.scaled
-@settings(max_examples=scaled(60, 3_000))
+@settings(max_examples=choose_size(60, 3_000))
 @given(documents())
 def test_a_definition_survives_parsing_and_publication(document: Document) -> None:
     definition = parse_definition(json.loads(json.dumps(document)))
@@ -84,7 +84,7 @@ def test_a_definition_survives_parsing_and_publication(document: Document) -> No
 
 
 @pytest.mark.scaled
-@settings(max_examples=scaled(60, 3_000))
+@settings(max_examples=choose_size(60, 3_000))
 @given(documents(), st.data())
 def test_every_answer_has_a_truth_for_each_byte(document: Document, data: st.DataObject) -> None:
     for question in parse_definition(document).questions:

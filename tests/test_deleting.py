@@ -60,7 +60,7 @@ def fill(client: FlaskClient, database_url: str) -> dict[str, bytes]:
     return known
 
 
-def stored(database_url: str) -> bytes:
+def read_files(database_url: str) -> bytes:
     """All bytes of the files that hold the database, as they are on the disk."""
     url = sa.make_url(database_url)
     if url.get_backend_name() == "sqlite":
@@ -84,9 +84,9 @@ def on_postgresql(database_url: str, statement: str) -> list[Any]:
     return rows
 
 
-def left(database_url: str, known: dict[str, bytes]) -> dict[str, int]:
+def count_left(database_url: str, known: dict[str, bytes]) -> dict[str, int]:
     """How often each thing that is known again stands in the files."""
-    whole = stored(database_url)
+    whole = read_files(database_url)
     return {name: whole.count(words) for name, words in known.items() if words in whole}
 
 
@@ -102,7 +102,7 @@ def slug(signed_in: FlaskClient, database_url: str) -> str:
 def test_no_byte_of_a_deleted_survey_is_left(signed_in: FlaskClient, database_url: str, slug: str) -> None:
     before = factories.dump(database_url)
     known = fill(signed_in, database_url)
-    assert left(database_url, known).keys() == known.keys()  # a search that finds nothing shows nothing
+    assert count_left(database_url, known).keys() == known.keys()  # a search that finds nothing shows nothing
     if not database_url.startswith("sqlite"):
         # What autovacuum does one day: its statistics hold the commonest values themselves.
         on_postgresql(database_url, "ANALYZE")
@@ -118,7 +118,7 @@ def test_no_byte_of_a_deleted_survey_is_left(signed_in: FlaskClient, database_ur
     changed = sorted(name for name in before if before[name] != after[name])
     assert changed == ["audit_entries", "researchers"]  # the deletion, and the colleague's account
     # In the installation's log, and on PostgreSQL in the statistics on that one; nowhere else.
-    assert left(database_url, known) in ({"link": 1}, {"link": 2})
+    assert count_left(database_url, known) in ({"link": 1}, {"link": 2})
     assert signed_in.get(f"/manage/surveys/{survey}").status_code == 404
     assert signed_in.get(f"/manage/surveys/{slug}").status_code == 200
 
@@ -133,4 +133,4 @@ def test_what_is_deleted_but_not_tidied_is_found(
         assert found is not None
         archives.delete(session, found)
 
-    assert len(left(database_url, known)) > 5
+    assert len(count_left(database_url, known)) > 5

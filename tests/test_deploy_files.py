@@ -132,10 +132,10 @@ def test_the_image_runs_as_nobody_in_particular_and_its_settings_are_settings() 
     assert "MONEDA_PUBLIC_URL must name" in refused.stderr  # an image that is only started says what to set
 
 
-def test_the_health_check_of_the_image_checks(served: factories.Served) -> None:
+def test_the_health_check_of_the_image_checks(installation: factories.Served) -> None:
     (checking,) = re.findall(r"HEALTHCHECK[^\n]*\\\n +CMD (\[.+\])", DOCKERFILE)
     _python, *arguments = json.loads(checking)
-    for url, status in ((served.url, 0), (f"http://127.0.0.1:{factories.free_port()}", 1)):
+    for url, status in ((installation.url, 0), (f"http://127.0.0.1:{factories.free_port()}", 1)):
         here = [each.replace("http://127.0.0.1:8000", url) for each in arguments]
         assert run(sys.executable, *here).returncode == status
 

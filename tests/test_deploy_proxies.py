@@ -107,7 +107,7 @@ def test_a_response_that_comes_slowly_is_whole_or_refused(site: Site) -> None:
     chunks = [b"%x\r\n%b\r\n" % (length, body), b"0\r\n\r\n"]
     by_chunks = send_in_parts(site, "Transfer-Encoding: chunked", chunks, 0.5)
     assert [by_length, by_chunks] == [b"HTTP/1.1 201 Created"] * 2
-    assert len(factories.stored(site.served.database_url)) == 2
+    assert len(factories.list_responses(site.served.database_url)) == 2
 
     body, length = make()
     send_in_parts(site, f"Content-Length: {length + 1}", [body], 0)
@@ -117,7 +117,7 @@ def test_a_response_that_comes_slowly_is_whole_or_refused(site: Site) -> None:
     late = messages.DEADLINE + 1
     refused = send_in_parts(site, f"Content-Length: {length}", [body[:-1], body[-1:]], late)
     assert refused.split()[1] == b"408"
-    assert len(factories.stored(site.served.database_url)) == 2
+    assert len(factories.list_responses(site.served.database_url)) == 2
 
 
 def look(proxy: Proxy, survey: Published, code: str, source: str, number: int) -> int:

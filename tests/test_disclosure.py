@@ -319,7 +319,7 @@ def test_the_public_response_rate_is_a_released_number_of_responses_to_all_codes
     def tells_rate(made: Published) -> bool:
         return json.loads(reports.public_json(made))["response_rate"] is not None
 
-    def released(changed: Released) -> Published:
+    def publish_release(changed: Released) -> Published:
         return replace(published, ledger=replace(ledger(), released=(changed,)))
 
     assert tells_rate(published)
@@ -327,11 +327,11 @@ def test_the_public_response_rate_is_a_released_number_of_responses_to_all_codes
     assert published.divided
     assert not tells_rate(replace(whole, divided=True)), "the number leaves small groups out"
     for low, high in ((401.0, 440.0), (-32.0, -2.0)):
-        assert not tells_rate(released(replace(entry, figures=(replace(total, low=low, high=high),))))
+        assert not tells_rate(publish_release(replace(entry, figures=(replace(total, low=low, high=high),))))
     # What is not about all responses to a closed survey, or not of an inner group alone, says no rate.
-    assert not tells_rate(released(replace(entry, covers=replace(covers, state="open"))))
-    assert not tells_rate(released(replace(entry, covers=replace(covers, versions=(1, 2)))))
-    assert not tells_rate(released(replace(entry, item=replace(entry.item, stratum=("North",)))))
+    assert not tells_rate(publish_release(replace(entry, covers=replace(covers, state="open"))))
+    assert not tells_rate(publish_release(replace(entry, covers=replace(covers, versions=(1, 2)))))
+    assert not tells_rate(publish_release(replace(entry, item=replace(entry.item, stratum=("North",)))))
     opened = tuple(replace(each, ways=("link", "invitation")) for each in published.admissions)
     assert not tells_rate(replace(published, admissions=opened))
     assert not tells_rate(replace(published, incomplete=True))

@@ -232,7 +232,7 @@ def catalogue() -> dict[str, str]:
     return pairs
 
 
-def said(quoted: str) -> list[tuple[str, str]]:
+def find_texts(quoted: str) -> list[tuple[str, str]]:
     """Texts of the pages that may read like this, in both languages; what they leave open is open."""
     whole, opened = texts()
     return [pair for pair in (*whole.get(quoted, ()), *opened) if reads(pair[0], quoted)]
@@ -252,17 +252,17 @@ def texts() -> tuple[dict[str, list[tuple[str, str]]], list[tuple[str, str]]]:
             if OPEN.search(english):
                 opened.append((english, spanish))
             else:
-                whole.setdefault(closed(english), []).append((english, spanish))
+                whole.setdefault(fill_signs(english), []).append((english, spanish))
     return whole, opened
 
 
-def closed(text: str) -> str:
+def fill_signs(text: str) -> str:
     return text.replace("%%", "%").replace("\N{NO-BREAK SPACE}", " ")
 
 
 @cache
 def pattern(text: str) -> re.Pattern[str]:
-    parts = OPEN.split(closed(text))
+    parts = OPEN.split(fill_signs(text))
     return re.compile("".join(".+" if place % 2 else re.escape(part) for place, part in enumerate(parts)))
 
 
@@ -291,15 +291,15 @@ def test_what_chapters_quote_is_on_the_pages_in_their_language(chapter: str, lea
     english, spanish = quotes(chapter, "en"), quotes(chapter, "es")
     assert len(english) == len(spanish) >= least
     for ours, theirs in zip(english, spanish, strict=True):
-        assert said(ours), f"{ours!r} is on no page"
-        found = [text for _, text in said(ours)]
+        assert find_texts(ours), f"{ours!r} is on no page"
+        found = [text for _, text in find_texts(ours)]
         assert any(reads(text, theirs) for text in found), f"{theirs!r} should read like {found}"
 
 
 def test_a_quote_that_is_on_no_page_is_noticed() -> None:
-    assert said("Publish version 1")
-    assert not said("Publish version")
-    assert not said("Send it all")
+    assert find_texts("Publish version 1")
+    assert not find_texts("Publish version")
+    assert not find_texts("Send it all")
 
 
 def test_the_guides_have_the_same_parts() -> None:
@@ -326,7 +326,7 @@ def rows(language: str, beginning: str) -> list[list[float]]:
     return found
 
 
-def planned(question: dict[str, Any]) -> planning.QuestionPlan:
+def plan_question(question: dict[str, Any]) -> planning.QuestionPlan:
     """The plan of one question, for intervals of +- 5 points."""
     document = {"format": 1, "language": "en", "title": "t", "introduction": ""}
     question = {"name": "q", "text": "?", **question}
@@ -372,21 +372,21 @@ def test_the_numbers_in_the_guides_are_those_of_the_plan(language: str) -> None:
     strengths = rows(language, "γ")
     assert [row[0] for row in strengths] == [0.1, 0.15, 0.2, 0.25, 0.3, 0.4]
     for row in strengths:
-        made = planned({"kind": "yes_no", "design": {"mechanism": "coin_flip", "gamma": row[0]}})
+        made = plan_question({"kind": "yes_no", "design": {"mechanism": "coin_flip", "gamma": row[0]}})
         counts = made.question.designs[0].odds.counts
         epsilon, target = round_up(made.epsilon, 2), made.targets[0]
         belief, price = round(made.belief * 100, 1), round(target.price, 1)
         assert row[1:] == [epsilon, counts[0][1], counts[1][1], belief, target.respondents, price]
 
     costs = rows(language, {"en": "question", "es": "pregunta"}[language])
-    assert costs == [[planned(question).respondents] for question in COSTS]
+    assert costs == [[plan_question(question).respondents] for question in COSTS]
 
     scale = {"kind": "scale", "options": options(5)}
     designs = [
         {**scale, "design": {"mechanism": name, "epsilon": TWO_COINS}} for name in ("ordinal", "k_ary")
     ]
     scales = rows(language, {"en": "design", "es": "diseño"}[language])
-    assert scales == [[target.respondents for target in planned(design).targets] for design in designs]
+    assert scales == [[target.respondents for target in plan_question(design).targets] for design in designs]
 
 
 @pytest.mark.parametrize("language", GUIDES)
@@ -397,7 +397,7 @@ def test_the_numbers_in_the_guides_are_those_of_releases(language: str) -> None:
     shape = Shape("unbounded", (1,), (variable,), (Leaf((), ()),), True, None)
     items = [{"kind": "count"}, {"kind": "share", "question": "q", "option": "yes"}]
 
-    def found(epsilon: float, people: int) -> list[float]:
+    def compute_errors(epsilon: float, people: int) -> list[float]:
         priced = [{**item, "epsilon": epsilon} for item in items]
         plan = {"format": 1, "division": "given", "items": priced, "people": people}
         count, share = expect_results(divide(parse_plan(plan), shape), shape)
@@ -409,7 +409,9 @@ def test_the_numbers_in_the_guides_are_those_of_releases(language: str) -> None:
     assert [row[0] for row in prices] == [0.05, 0.1, 0.25, 1]
     for row in prices:
         noise, margins = row[1], row[2:]
-        assert [found(row[0], people) for people in (500, 1000, 5000)] == [[noise, each] for each in margins]
+        assert [compute_errors(row[0], people) for people in (500, 1000, 5000)] == [
+            [noise, each] for each in margins
+        ]
 
     for row in rows(language, {"en": "budget ε", "es": "presupuesto ε"}[language]):
         even, seldom = belief_after_report(row[0], 0.5), belief_after_report(row[0], 0.1)

@@ -89,13 +89,13 @@ def test_the_backup_on_the_page_of_operating_is_restored(
 
 
 def test_the_program_on_the_page_for_programs_runs(
-    served: factories.Served, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    installation: factories.Served, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    number = factories.account(served.database_url, "ana")
-    with factories.writing(served.database_url) as session:
+    number = factories.account(installation.database_url, "ana")
+    with factories.writing(installation.database_url) as session:
         researcher = session.get_one(Researcher, number)
         token = api_tokens.create_token(session, researcher, None, "editor", "example", "1")
-    monkeypatch.setenv("MONEDA_URL", served.url)
+    monkeypatch.setenv("MONEDA_URL", installation.url)
     monkeypatch.setenv("MONEDA_TOKEN", token)
     program: dict[str, Any] = {}
     report, release, _verify = blocks("api.md", "python")
@@ -107,8 +107,8 @@ def test_the_program_on_the_page_for_programs_runs(
     slug = program["survey"]["slug"]
     version = program["call"]("GET", program["at"])["versions"][0]["sha256"]
     published = factories.Published(slug, version, program["definition"])
-    factories.store(served.database_url, published, [((1,), 20)])
-    sample_releases.grant(served.database_url, slug, 2)
+    factories.store(installation.database_url, published, [((1,), 20)])
+    sample_releases.grant(installation.database_url, slug, 2)
     exec("# Later" + later, program)  # noqa: S102
     assert capsys.readouterr().out == "20 responses\n"
     exec(release, program)  # noqa: S102
@@ -117,10 +117,10 @@ def test_the_program_on_the_page_for_programs_runs(
     program["site"].close()
 
 
-def test_the_program_in_r_does_the_same(served: factories.Served, tmp_path: Path) -> None:
+def test_the_program_in_r_does_the_same(installation: factories.Served, tmp_path: Path) -> None:
     """Real R: it prints the links, waits until people have answered, and goes on."""
-    number = factories.account(served.database_url, "ana")
-    with factories.writing(served.database_url) as session:
+    number = factories.account(installation.database_url, "ana")
+    with factories.writing(installation.database_url) as session:
         researcher = session.get_one(Researcher, number)
         token = api_tokens.create_token(session, researcher, None, "editor", "example", "1")
     (program,) = blocks("api.md", "r")
@@ -128,7 +128,7 @@ def test_the_program_in_r_does_the_same(served: factories.Served, tmp_path: Path
     pause = f'cat("{WAITS}\\n"); people <- file("stdin"); invisible(readLines(people, 1))\n# Later'
     script = tmp_path / "example.R"
     script.write_text(before + pause + later, "utf-8")
-    running = find_r().start(script, {"MONEDA_URL": served.url, "MONEDA_TOKEN": token})
+    running = find_r().start(script, {"MONEDA_URL": installation.url, "MONEDA_TOKEN": token})
     assert running.stdout is not None
     lines = []
     while (line := running.stdout.readline().strip()) not in (WAITS, ""):
@@ -137,11 +137,11 @@ def test_the_program_in_r_does_the_same(served: factories.Served, tmp_path: Path
         raise AssertionError(running.communicate()[1])
     shown = [re.fullmatch(r"(\w*) ?(http://\S+/s/\w+)", line) for line in lines]
     assert [found[1] if found else None for found in shown] == ["", "Morning", "Evening"], lines
-    with factories.writing(served.database_url) as session:
+    with factories.writing(installation.database_url) as session:
         (found,) = session.scalars(sa.select(Survey))
         assert found.current is not None
         published = factories.Published(found.slug, found.current.sha256, json.loads(found.current.published))
-    factories.store(served.database_url, published, [((1,), 20)])
+    factories.store(installation.database_url, published, [((1,), 20)])
     output, errors = running.communicate("\n")
     assert (running.returncode, output.splitlines()[-1:]) == (0, ["20 responses"]), errors
 
@@ -190,7 +190,7 @@ def test_published_surveys_come_out_again_from_tables_made_anew() -> None:
         ]
         stated = json.loads(study.read_text("utf-8"))
         assert stated["survey"]["introduction"].startswith("Made anew from published figures: no row")
-        (line,) = estimated(data, study, f" {len(reports)} ")
+        (line,) = read_estimates(data, study, f" {len(reports)} ")
         assert re.split(r"  +", line)[4:6] == printed
         decimals = len(share.partition(".")[2])
         value, error = map(float, printed)
@@ -199,7 +199,7 @@ def test_published_surveys_come_out_again_from_tables_made_anew() -> None:
             assert [f"{100 * (value + side * 1.96 * error):.1f}" for side in (-1, 1)] == [low, high]
 
 
-def estimated(data: Path, study: Path, n: str) -> list[str]:
+def read_estimates(data: Path, study: Path, n: str) -> list[str]:
     """The lines of the terminal's table for so many rows."""
     nowhere = CliRunner(env={"DATABASE_URL": "sqlite:////proc/nowhere/moneda.sqlite3"})
     done = nowhere.invoke(main, ["analyse", str(data), "--study", str(study)])

@@ -159,7 +159,7 @@ def cells_of(book: Workbook, formula: str) -> list[object]:
     return [cell.value for (cell,) in book[name.strip("'")][f"{first}:{last or first}"]]
 
 
-def drawn(book: Workbook, sheet: Worksheet) -> list[list[list[object]]]:
+def read_charts(book: Workbook, sheet: Worksheet) -> list[list[list[object]]]:
     """Of each chart of a sheet, what it names, its values, and how far its error bars reach down and up."""
     found = []
     for chart in sheet._charts:
@@ -178,7 +178,7 @@ def test_charts_are_drawn_by_the_spreadsheet_from_its_cells_with_intervals_as_er
     assert book.sheetnames == ["Report", "Shares", "Chart data"]
     assert [type(chart).__name__ for chart in text._charts] == ["BarChart", "LineChart"]
     for sheet, expected in ((text, (BARS, DOT)), (table, (BARS,))):
-        for (names, values, down, up), points in zip(drawn(book, sheet), expected, strict=True):
+        for (names, values, down, up), points in zip(read_charts(book, sheet), expected, strict=True):
             assert names == [f"{point.heading} {point.label}".strip() for point in points]
             for value, below, above, point in zip(values, down, up, points, strict=True):
                 if point.value is None:

@@ -9,7 +9,7 @@ from threading import Event
 
 from tests.conftest import NewDatabase
 from tests.support import factories
-from tests.support.factories import Published, Served, stored
+from tests.support.factories import Published, Served, list_responses
 
 CLIENTS = 8
 ENOUGH = 200
@@ -50,7 +50,7 @@ def test_acknowledged_responses_survive_kill_9(new_database: NewDatabase) -> Non
     with factories.serving(database_url) as served:
         retries = [factories.ask(served.url + survey.url, body)[0] for body in acknowledged[-20:]]
 
-    ids = Counter(bytes(row[0]).hex() for row in stored(database_url))  # type: ignore[call-overload]
+    ids = Counter(bytes(row[0]).hex() for row in list_responses(database_url))  # type: ignore[call-overload]
     assert {factories.stored_id(body).hex() for body in acknowledged} <= ids.keys()
     assert set(ids.values()) == {1}
     assert set(retries) == {200}

@@ -2,7 +2,7 @@
 
 Random surveys are answered, some of the responses are taken back, and both are looked at in random order, by every exit
 over HTTP and on the command line, until they are closed and after that; then all pairs of looks are compared
-(`observers.told`).
+(`observers.find_told`).
 """
 
 import random
@@ -22,9 +22,9 @@ from server.collect.batches.removing import take_out
 from server.people import survey_access
 from server.store.models import State, Stratum
 from tests.support import factories
-from tests.support.observers import Looker, told
+from tests.support.observers import Looker, find_told
 from tests.support.sample_releases import grant
-from tests.support.scale import scaled
+from tests.support.scale import choose_size
 
 MINIMUM = 3
 """The smallest that a survey may have."""
@@ -149,7 +149,7 @@ def attack(client: FlaskClient, database_url: str, seed: int) -> list[str]:
     if draw.random() < 0.8:
         assert client.post(f"/manage/surveys/{slug}/close").status_code == 303
         looker.look(is_open=False)
-    return list(told(looker.looks, MINIMUM))
+    return list(find_told(looker.looks, MINIMUM))
 
 
 @pytest.mark.scaled
@@ -157,7 +157,7 @@ def test_no_two_looks_tell_of_fewer_responses_than_the_minimum(
     signed_in: FlaskClient, database_url: str
 ) -> None:
     """1,000 schedules in `make test-long`, half of them on each kind of database."""
-    found = {seed: attack(signed_in, database_url, seed) for seed in range(scaled(3, 500))}
+    found = {seed: attack(signed_in, database_url, seed) for seed in range(choose_size(3, 500))}
 
     assert {seed: lines for seed, lines in found.items() if lines} == {}
 
@@ -185,7 +185,7 @@ def test_a_reader_who_counts_everything_is_caught(signed_in: FlaskClient, databa
         store(database_url, survey, [[draw.randrange(2) for _ in range(8)] for _ in range(number)], 1)
         looker.look(is_open=True)
 
-    found = list(told(looker.looks, MINIMUM))
+    found = list(find_told(looker.looks, MINIMUM))
 
     assert any("stand alone" in line for line in found)
     assert {f"('{place}',): 4 becomes 5" for place in ("n", "listed", "collected")} <= set(found)
@@ -207,7 +207,7 @@ def test_what_is_taken_out_at_once_is_caught(signed_in: FlaskClient, database_ur
         take_out(session.connection(), found.id, cell, {bytes(rows[0]): 1}, 8)
     looker.look(is_open=True)
 
-    assert any("falls by 1" in line for line in told(looker.looks, MINIMUM))
+    assert any("falls by 1" in line for line in find_told(looker.looks, MINIMUM))
 
 
 def test_a_remainder_that_closing_shows_is_caught(signed_in: FlaskClient, database_url: str) -> None:
@@ -226,4 +226,4 @@ def test_a_remainder_that_closing_shows_is_caught(signed_in: FlaskClient, databa
         found.state = State.CLOSED
     looker.look(is_open=False)
 
-    assert any("1 responses to version 1 stand alone" in line for line in told(looker.looks, MINIMUM))
+    assert any("1 responses to version 1 stand alone" in line for line in find_told(looker.looks, MINIMUM))

@@ -21,7 +21,7 @@ from flask.testing import FlaskClient
 
 from server.collect.reportable_groups import choose_left_out
 from tests.support import factories, sample_archives
-from tests.support.scale import scaled
+from tests.support.scale import choose_size
 
 MINIMUM = 5
 TREES = (
@@ -49,7 +49,7 @@ class Known:
         assert sum(self.sizes[group] for group in groups) == number, said
         self.rows.append([float(group in groups) for group in self.sizes])
 
-    def told(self, minimum: int) -> list[tuple[Group, ...]]:
+    def find_told(self, minimum: int) -> list[tuple[Group, ...]]:
         """Every union of groups with some, and fewer responses than the minimum, that follows from the sums.
 
         A union follows exactly if its row is in the span; a group without responses adds nothing.
@@ -72,7 +72,7 @@ class Study:
     paths: tuple[str, ...]
     sizes: Mapping[Group, int]
 
-    def kept(self) -> list[Group]:
+    def list_kept(self) -> list[Group]:
         """The groups that stand for themselves: without versions and an own link that are left out."""
         table = [[self.sizes[number, path] for path in ("", *self.paths)] for number in (1, 2)]
         versions, own = choose_left_out(table, MINIMUM)
@@ -98,7 +98,7 @@ def study(database_url: str, seed: int) -> Study:
 
 def note_report(known: Known, made: Study, report: Mapping[str, Any], versions: Sequence[int]) -> None:
     """What a report tells."""
-    kept = [group for group in made.kept() if group[0] in versions]
+    kept = [group for group in made.list_kept() if group[0] in versions]
     known.add(kept, report["n"], "n")
     for question in report["questions"]:
         for part in question["parts"]:
@@ -137,7 +137,7 @@ def note_rows(known: Known, made: Study, number: int, found: Mapping[str, int], 
 
     assert found.keys() <= {*named, NO_STRATUM, WITHHELD}
     for path in {*named, NO_STRATUM, WITHHELD}:
-        if own := [group for group in made.kept() if group[0] == number and standing(group[1]) == path]:
+        if own := [group for group in made.list_kept() if group[0] == number and standing(group[1]) == path]:
             known.add(own, found.get(path, 0), f"rows of {path}")
 
 
@@ -158,7 +158,7 @@ def note_files(known: Known, made: Study, client: FlaskClient, slug: str) -> Non
         parts = sample_archives.entries(packed)
         named = {row["stratum"] for row in table(parts["strata.csv"]) if row["named"] == "true"}
         rows = table(parts["responses.csv"])
-        for number in {group[0] for group in made.kept()}:
+        for number in {group[0] for group in made.list_kept()}:
             own = Counter(row["stratum"] for row in rows if row["version"] == str(number))
             note_rows(known, made, number, own, named)
     for number in (1, 2):
@@ -173,7 +173,7 @@ def note_archive(known: Known, made: Study, body: bytes) -> None:
     parts = sample_archives.entries(body)
     manifest = json.loads(parts["manifest.json"])
     named = {" > ".join(each["names"]) for each in manifest["strata"] if "merged" not in each}
-    for number in {group[0] for group in made.kept()}:
+    for number in {group[0] for group in made.list_kept()}:
         rows = table(parts[f"versions/{number}/responses.csv"])
         # An archive has no word for either: what may not be named and what has no stratum are one group.
         note_rows(known, made, number, Counter(row["stratum_path"] or WITHHELD for row in rows), named)
@@ -186,7 +186,7 @@ def note_folder(known: Known, made: Study, folder: Path) -> None:
     (manifest,) = (json.loads(path.read_bytes()) for path in folder.glob("survey=*/_manifest.json"))
     numbers = {" > ".join(each["names"]): number for number, each in enumerate(manifest["strata"], 1)}
     told: list[tuple[list[int], dict[str, int]]] = []
-    for number in sorted({group[0] for group in made.kept()}):
+    for number in sorted({group[0] for group in made.list_kept()}):
         own = [file for file in manifest["files"] if file["version"] == number]
         told.append(([number], {file["stratum"]: file["responses"] for file in own}))
         for file in own:
@@ -198,7 +198,7 @@ def note_folder(known: Known, made: Study, folder: Path) -> None:
         told.append((sums["versions"], strata))
     for versions, strata in told:
         inside: dict[str, list[Group]] = {code: [] for code in strata}
-        for group in made.kept():
+        for group in made.list_kept():
             if group[0] in versions and sum(made.sizes[number, group[1]] for number in versions):
                 around = [numbers[" > ".join(names)] for names in reversed(above(group[1]))]
                 own_code = f"s{numbers[group[1]] if group[1] else 0}"
@@ -218,7 +218,7 @@ def table(content: bytes) -> list[dict[str, str]]:
 def test_no_difference_of_files_tells_of_fewer_than_the_minimum(
     signed_in: FlaskClient, database_url: str, tmp_path: Path
 ) -> None:
-    for seed in range(scaled(6, 100)):
+    for seed in range(choose_size(6, 100)):
         made = study(database_url, seed)
         known = Known(made.sizes)
         folder = tmp_path / str(seed)
@@ -227,13 +227,13 @@ def test_no_difference_of_files_tells_of_fewer_than_the_minimum(
         body = sample_archives.export(signed_in, made.slug)
         note_files(known, made, signed_in, made.slug)
         note_archive(known, made, body)
-        copy = sample_archives.imported(signed_in, body)
+        copy = sample_archives.import_archive(signed_in, body)
         note_files(known, made, signed_in, copy)
         assert (
             sample_archives.entries(sample_archives.pack(database_url, copy))["versions/1/responses.csv"]
             == (sample_archives.entries(body)["versions/1/responses.csv"])
         )
-        assert known.told(MINIMUM) == [], f"study {seed}"
+        assert known.find_told(MINIMUM) == [], f"study {seed}"
 
 
 def test_an_archive_that_names_every_stratum_is_caught(signed_in: FlaskClient, database_url: str) -> None:
@@ -241,19 +241,19 @@ def test_an_archive_that_names_every_stratum_is_caught(signed_in: FlaskClient, d
     made = study(database_url, 0)
     known = Known(made.sizes)
     note_files(known, made, signed_in, made.slug)
-    assert known.told(MINIMUM) == []
+    assert known.find_told(MINIMUM) == []
     for group in made.sizes:
         known.add([group], made.sizes[group], "named")
-    assert known.told(MINIMUM)
+    assert known.find_told(MINIMUM)
 
 
 def test_a_single_difference_is_caught() -> None:
     """The twin: a stratum that follows by subtraction."""
     known = Known({(1, "A"): 20, (1, "B"): 3, (2, "A"): 0})
     known.add([(1, "A"), (1, "B")], 23, "all")
-    assert known.told(MINIMUM) == []
+    assert known.find_told(MINIMUM) == []
     known.add([(1, "A")], 20, "one")
-    assert ((1, "B"),) in known.told(MINIMUM)
+    assert ((1, "B"),) in known.find_told(MINIMUM)
 
 
 def test_twelve_strata_of_one_person_each_are_named_nowhere(
@@ -271,7 +271,7 @@ def test_twelve_strata_of_one_person_each_are_named_nowhere(
     rows = table(sample_archives.entries(body)["versions/1/responses.csv"])
     assert len(rows) == 12
     assert {(row["stratum"], row["stratum_path"]) for row in rows} == {("", "")}
-    copy = sample_archives.imported(signed_in, body)
+    copy = sample_archives.import_archive(signed_in, body)
     assert "Person" not in signed_in.get(f"/manage/surveys/{copy}/responses.csv").text
     shown = signed_in.get(f"/manage/surveys/{copy}/report.json").get_json()
     assert shown["n"] == 12

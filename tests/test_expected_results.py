@@ -12,7 +12,7 @@ from server.simulation import Assumptions, simulate
 from tests.conftest import NewDatabase
 from tests.support import every_kind, factories
 from tests.support.release_form import COUNT, build
-from tests.support.sample_releases import found, grant
+from tests.support.sample_releases import find_survey, grant
 
 PEOPLE = 400
 ITEMS: list[dict[str, Any]] = [
@@ -44,7 +44,7 @@ def make_survey(database_url: str, answered: int) -> str:
     factories.plant(database_url, survey.slug, "North; 300\nSouth; 100")
     if answered:
         with factories.writing(database_url) as session:
-            for _ in simulate(session, found(session, survey.slug), answered, Assumptions()):
+            for _ in simulate(session, find_survey(session, survey.slug), answered, Assumptions()):
                 pass
     grant(database_url, survey.slug)
     return survey.slug

@@ -173,24 +173,24 @@ REFUSED = {
 
 
 @pytest.fixture(scope="module")
-def collected(sqlite: NewDatabase) -> tuple[str, str]:
+def collected_survey(sqlite: NewDatabase) -> tuple[str, str]:
     url = sqlite(True)
     return url, collect(url).slug
 
 
 @pytest.mark.parametrize(("answer", "by", "message"), REFUSED.values(), ids=REFUSED)
 def test_what_cannot_be_explained_is_named(
-    collected: tuple[str, str], answer: tuple[str, ...], by: tuple[str, ...], message: str
+    collected_survey: tuple[str, str], answer: tuple[str, ...], by: tuple[str, ...], message: str
 ) -> None:
-    url, slug = collected
+    url, slug = collected_survey
     words = [word for name in by for word in ("--by", name)]
     done = run(url, "estimate", slug, "--explain", *answer, *words)
     assert done.exit_code == 2, done.output
     assert message in done.stderr
 
 
-def test_yes_may_be_named_and_predictors_keep_their_order(collected: tuple[str, str]) -> None:
-    url, slug = collected
+def test_yes_may_be_named_and_predictors_keep_their_order(collected_survey: tuple[str, str]) -> None:
+    url, slug = collected_survey
     explain = ("estimate", slug, "--explain", "copied", "--by")
     named = read(url, *explain, "party.red", "--by", "stole.yes", "--by", "stratum")
     plain = read(url, *explain, "party.red", "--by", "stole", "--by", "stratum")

@@ -9,7 +9,7 @@ import pytest
 
 from tests.support import every_kind
 from tests.support.factories import question
-from tests.test_analyse import analysed, found
+from tests.test_analyse import analyse_study, read_analysis
 
 _rng = np.random.default_rng(8)
 ROWS = 3000
@@ -79,14 +79,14 @@ def write_table() -> str:
 DATA = write_table()
 
 
-def explained(folder: Path, answer: str, *by: str, **sampling: Any) -> dict[str, Any]:
+def explain_answer(folder: Path, answer: str, *by: str, **sampling: Any) -> dict[str, Any]:
     stated = {**STUDY, "sampling": sampling} if sampling else STUDY
     words = [word for name in by for word in ("--by", name)]
     return read_explanation(folder, stated, DATA, "--explain", answer, *words)
 
 
 def read_explanation(folder: Path, stated: dict[str, Any], data: str, *words: str) -> dict[str, Any]:
-    done = analysed(folder, stated, data, *words, "--json")
+    done = analyse_study(folder, stated, data, *words, "--json")
     assert done.exit_code == 0, done.output
     document: dict[str, Any] = json.loads(done.stdout)["explanation"]
     return document
@@ -94,7 +94,7 @@ def read_explanation(folder: Path, stated: dict[str, Any], data: str, *words: st
 
 def test_a_scale_is_explained_by_the_odds_of_a_higher_level(tmp_path: Path) -> None:
     """Men are 1.2 standard deviations higher, thieves 1.0 lower: 1.7 times as much in log odds (Agresti 2010)."""
-    told = explained(tmp_path, "mood", "sex", "stole")
+    told = explain_answer(tmp_path, "mood", "sex", "stole")
     assert (told["model"], told["parallel_slopes"]["degrees_of_freedom"]) == ("cumulative", 6)
     (sex,), (stolen,) = (predictor["steps"] for predictor in told["predictors"])
     assert sex["odds_ratio_interval"][0] < np.exp(1.2 * 1.7) < sex["odds_ratio_interval"][1]
@@ -104,7 +104,7 @@ def test_a_scale_is_explained_by_the_odds_of_a_higher_level(tmp_path: Path) -> N
 
 
 def test_options_are_each_explained_against_the_first_one(tmp_path: Path) -> None:
-    told = explained(tmp_path, "party", "sex")
+    told = explain_answer(tmp_path, "party", "sex")
     assert told["model"] == "multinomial"
     steps = told["predictors"][0]["steps"]
     assert [step["answer"] for step in steps] == ["green", "blue", "none"]
@@ -117,7 +117,7 @@ def test_options_are_each_explained_against_the_first_one(tmp_path: Path) -> Non
 
 
 def test_a_number_is_explained_by_itself(tmp_path: Path) -> None:
-    told = explained(tmp_path, "cups", "sex", "stole")
+    told = explain_answer(tmp_path, "cups", "sex", "stole")
     assert (told["model"], told["log_likelihood"]) == ("linear", None)
     (sex,), (stolen,) = (predictor["steps"] for predictor in told["predictors"])
     assert sex["odds_ratio"] is None
@@ -128,7 +128,7 @@ def test_a_number_is_explained_by_itself(tmp_path: Path) -> None:
 @pytest.mark.parametrize("answer", ["mood", "party", "cups"])
 def test_the_terminal_and_the_report_say_what_is_explained(tmp_path: Path, answer: str) -> None:
     file = tmp_path / "report.html"
-    done = analysed(
+    done = analyse_study(
         tmp_path, STUDY, DATA, "--explain", answer, "--by", "sex", "--by", "stole", "--output", str(file)
     )
     assert done.exit_code == 0, done.output
@@ -145,13 +145,13 @@ def test_the_terminal_and_the_report_say_what_is_explained(tmp_path: Path, answe
 
 def test_rows_of_schools_and_weights_make_an_answer_less_sure(tmp_path: Path) -> None:
     """Of a school all are on one side: counting rows for schools says too much."""
-    (plain,) = explained(tmp_path, "cheated", "side")["predictors"][0]["steps"]
-    told = explained(tmp_path, "cheated", "side", weights="w", clusters="school")
+    (plain,) = explain_answer(tmp_path, "cheated", "side")["predictors"][0]["steps"]
+    told = explain_answer(tmp_path, "cheated", "side", weights="w", clusters="school")
     (drawn,) = told["predictors"][0]["steps"]
     assert told["weighted"]
     assert any("by how the rows were drawn" in note for note in told["notes"])
     assert drawn["standard_error"] > 1.5 * plain["standard_error"]
-    again = explained(
+    again = explain_answer(
         tmp_path, "cheated", "side", weights="w", clusters="school", replicates={"make": "jackknife"}
     )
     (left_out,) = again["predictors"][0]["steps"]
@@ -174,7 +174,7 @@ def _multiply(line: str) -> str:
 
 
 def found_explanation(folder: Path, stated: dict[str, Any], data: str) -> dict[str, Any]:
-    assert found(folder, stated, data)["weights"] == "w"
-    done = analysed(folder, stated, data, "--explain", "cheated", "--by", "side", "--json")
+    assert read_analysis(folder, stated, data)["weights"] == "w"
+    done = analyse_study(folder, stated, data, "--explain", "cheated", "--by", "side", "--json")
     step: dict[str, Any] = json.loads(done.stdout)["explanation"]["predictors"][0]["steps"][0]
     return step

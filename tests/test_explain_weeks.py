@@ -28,7 +28,7 @@ from server.store.models import Survey
 from server.store.own_tables import batches_of
 from tests.conftest import NewDatabase
 from tests.support import factories
-from tests.support.scale import scaled
+from tests.support.scale import choose_size
 
 MONDAY = date(2026, 4, 27)
 MINIMUM, LENGTH = 3, 2
@@ -226,7 +226,7 @@ def session(sqlite: NewDatabase) -> Iterator[Session]:
 
 @pytest.mark.scaled
 def test_no_two_looks_at_weeks_differ_by_a_few(session: Session) -> None:
-    for seed in range(scaled(10, 600)):
+    for seed in range(choose_size(10, 600)):
         assert list(play(session, seed)) == []
 
 

@@ -28,7 +28,7 @@ from tests.support.front_client import create_app
 SECRET = "a word of the request"
 
 
-def failed(engine: sa.Engine, *statements: str) -> Exception:
+def catch_failure(engine: sa.Engine, *statements: str) -> Exception:
     """What some statements raise, or the connection that they need."""
     with pytest.raises(sa.exc.SQLAlchemyError) as caught:
         _run(engine, statements)
@@ -63,13 +63,13 @@ GROW = f"CREATE TABLE grown AS SELECT zeroblob(1000000) AS '{SECRET}'"
 
 
 def test_sqlite_names_what_failed(engine: sa.Engine, tmp_path: Path) -> None:
-    says(failed(engine, "PRAGMA max_page_count = 1", GROW), Failure.FULL, "SQLITE_FULL")
+    says(catch_failure(engine, "PRAGMA max_page_count = 1", GROW), Failure.FULL, "SQLITE_FULL")
     engine.dispose()
-    says(failed(engine, "PRAGMA query_only = 1", WRITE), Failure.READ_ONLY, "SQLITE_READONLY")
+    says(catch_failure(engine, "PRAGMA query_only = 1", WRITE), Failure.READ_ONLY, "SQLITE_READONLY")
     engine.dispose()
     with closing(sqlite3.connect(str(engine.url.database))) as other:
         other.execute("BEGIN IMMEDIATE")
-        says(failed(engine, WRITE), Failure.LOCKED, "SQLITE_BUSY")
+        says(catch_failure(engine, WRITE), Failure.LOCKED, "SQLITE_BUSY")
     with engine.begin() as stale:
         stale.exec_driver_sql("SELECT * FROM researchers").all()
         with engine.begin() as other_one:
@@ -78,11 +78,17 @@ def test_sqlite_names_what_failed(engine: sa.Engine, tmp_path: Path) -> None:
             stale.exec_driver_sql(WRITE)
     says(caught.value, Failure.LOCKED, "SQLITE_BUSY_SNAPSHOT")
     says(
-        failed(sa.create_engine(f"sqlite:///{tmp_path}"), "SELECT 1"), Failure.UNREACHABLE, "SQLITE_CANTOPEN"
+        catch_failure(sa.create_engine(f"sqlite:///{tmp_path}"), "SELECT 1"),
+        Failure.UNREACHABLE,
+        "SQLITE_CANTOPEN",
     )
     noise = tmp_path / "noise"
     noise.write_bytes(b"no database at all, " * 1000)
-    says(failed(sa.create_engine(f"sqlite:///{noise}"), "SELECT * FROM x"), Failure.DAMAGED, "SQLITE_NOTADB")
+    says(
+        catch_failure(sa.create_engine(f"sqlite:///{noise}"), "SELECT * FROM x"),
+        Failure.DAMAGED,
+        "SQLITE_NOTADB",
+    )
 
 
 def test_a_damaged_page_is_named(engine: sa.Engine) -> None:
@@ -98,7 +104,7 @@ def test_a_damaged_page_is_named(engine: sa.Engine) -> None:
         file.seek((root - 1) * size)
         file.write(b"\xff" * size)
 
-    says(failed(engine, "SELECT * FROM grown"), Failure.DAMAGED, "SQLITE_CORRUPT")
+    says(catch_failure(engine, "SELECT * FROM grown"), Failure.DAMAGED, "SQLITE_CORRUPT")
 
 
 def test_a_failing_disk_is_named(engine: sa.Engine) -> None:
@@ -145,7 +151,7 @@ with make_engine(sys.argv[1]).connect() as connection:
 def test_postgresql_names_what_failed(postgresql: NewDatabase, state: str, failure: Failure) -> None:
     engine = sa.create_engine(postgresql(False))
     block = f"DO $$ BEGIN RAISE EXCEPTION '{SECRET}' USING ERRCODE = '{state}'; END $$"
-    says(failed(engine, block), failure, state)
+    says(catch_failure(engine, block), failure, state)
     engine.dispose()
 
 
@@ -159,7 +165,7 @@ def test_a_lost_connection_is_named(postgresql: NewDatabase) -> None:
             connection.exec_driver_sql("SELECT 1")
     says(caught.value, Failure.UNREACHABLE, "57P01")
     nowhere = sa.create_engine(engine.url.set(database="nowhere"))
-    says(failed(nowhere, "SELECT 1"), Failure.UNREACHABLE, "OperationalError")
+    says(catch_failure(nowhere, "SELECT 1"), Failure.UNREACHABLE, "OperationalError")
     for made in (engine, other, nowhere):
         made.dispose()
 
@@ -173,7 +179,10 @@ def test_an_exhausted_pool_is_named(engine: sa.Engine) -> None:
 
 
 def test_a_mistake_of_ours_is_no_failure_of_the_database(engine: sa.Engine) -> None:
-    for error in (failed(engine, "SELECT * FROM nothing"), failed(engine, WRITE.replace("0)", "NULL)"))):
+    for error in (
+        catch_failure(engine, "SELECT * FROM nothing"),
+        catch_failure(engine, WRITE.replace("0)", "NULL)")),
+    ):
         assert find_failure(error) is None
         assert describe_failure(error).startswith(f"{type(error).__name__} at ")
     assert find_failure(ValueError(SECRET)) is None

@@ -68,7 +68,7 @@ def public(request: pytest.FixtureRequest) -> Document:
     return reports.build_public_document(published, request.param)
 
 
-def told(document: Document) -> tuple[list[str], list[str]]:
+def read_findings(document: Document) -> tuple[list[str], list[str]]:
     """The sentences of findings, and the paragraphs about them, that a document begins with."""
     found, said = [], []
     for depth, section in document.walk():
@@ -93,7 +93,7 @@ def test_the_first_page_tells_the_whole(documents: tuple[str, list[Document]]) -
     length, made = documents
     for document in made:
         page = read_first_page(document)
-        sentences, said = told(document)
+        sentences, said = read_findings(document)
 
         assert report_readers.plain(document.title.text) in page
         assert report_readers.plain(document.subtitle) in page
@@ -107,7 +107,7 @@ def test_the_first_page_tells_the_whole(documents: tuple[str, list[Document]]) -
 
 def test_the_first_page_of_a_public_report_tells_all_findings(public: Document) -> None:
     page = read_first_page(public)
-    sentences, _ = told(public)
+    sentences, _ = read_findings(public)
 
     assert len(set(sentences)) > 5
     assert [text for text in sentences if report_readers.plain(text) not in page] == []

@@ -27,7 +27,7 @@ from tests.conftest import NewDatabase
 from tests.support import factories, sample_releases
 from tests.support.factories import Published, Served
 from tests.support.load_client import post_all
-from tests.support.scale import scaled
+from tests.support.scale import choose_size
 from tests.support.sign_in_form import CHANGED, PASSWORD
 
 SERVERS = 4
@@ -104,7 +104,7 @@ class Fleet:
 
 
 @pytest.fixture(
-    scope="module", params=[1, SERVERS][: scaled(1, 2)], ids=["machines", "workers"][: scaled(1, 2)]
+    scope="module", params=[1, SERVERS][: choose_size(1, 2)], ids=["machines", "workers"][: choose_size(1, 2)]
 )
 def fleet(
     request: pytest.FixtureRequest, postgresql: NewDatabase, tmp_path_factory: pytest.TempPathFactory
@@ -136,7 +136,7 @@ def publish(fleet: Fleet) -> Published:
     made = factories.publish(fleet.database_url)
     with factories.writing(fleet.database_url) as session:
         ana = session.scalars(sa.select(Researcher.id).where(Researcher.login == "ana")).one()
-        sample_releases.found(session, made.slug).owner_id = ana
+        sample_releases.find_survey(session, made.slug).owner_id = ana
     return made
 
 
@@ -311,7 +311,7 @@ def test_what_two_that_were_killed_leave_is_counted_right(fleet: Fleet) -> None:
         for posted in posting:
             posted.result()
 
-    stored = {bytes(row[0]) for row in factories.stored(fleet.database_url)}  # type: ignore[call-overload]
+    stored = {bytes(row[0]) for row in factories.list_responses(fleet.database_url)}  # type: ignore[call-overload]
     factories.settle(fleet.database_url, survey.slug, closes_at=surveys.now())
     while not read_column(fleet, Survey.tidied_on, survey):
         time.sleep(0.5)

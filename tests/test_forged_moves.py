@@ -116,7 +116,7 @@ def test_two_questions_together(signed_in: FlaskClient, database_url: str) -> No
     sample_releases.release(database_url, survey.slug, {"kind": "table", "questions": [first, second]})
     book = sample_releases.ledger(database_url, survey.slug)
     with factories.writing(database_url) as session:
-        published = reports.read_published(session, sample_releases.found(session, survey.slug), book)
+        published = reports.read_published(session, sample_releases.find_survey(session, survey.slug), book)
     page = reports.write_public_page(published, "en")
     assert SAID in page
     assert f">{points} points<" in page

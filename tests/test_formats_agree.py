@@ -133,7 +133,7 @@ def estimates_differ(rows: list[list[object]], csv: str, weighting: str) -> Iter
     """A table of estimates has the rows of the CSV that are about all, weighted so."""
     wanted = [
         (row["text"], row["answer_text"], report_numbers.numbers(row, report_numbers.NUMBERS))
-        for found in report_numbers.shown(csv).values()
+        for found in report_numbers.read_shown_rows(csv).values()
         for row in found
         if row["group"] == "all" and row["weighting"] == weighting
     ]
@@ -166,7 +166,7 @@ def strata_differ(tables: dict[str, list[list[object]]], csv: str) -> Iterator[s
     """A table for each question has the rows of the CSV that are about all, weighted where they can be, and strata."""
     chosen = ["n", "estimate", "standard_error", "interval_low", "interval_high"]
     found = [rows for name, rows in tables.items() if name.startswith("strata-")]
-    wanted = list(report_numbers.shown(csv).values())
+    wanted = list(report_numbers.read_shown_rows(csv).values())
     if len(found) != len(wanted):
         yield f"{len(found)} tables of strata for {len(wanted)} questions"
     for rows, expected in zip(found, wanted, strict=False):
@@ -274,7 +274,7 @@ def test_the_reports_hold_what_is_compared(study: Study) -> None:
     assert ["South > Duna", "withheld"] in [row[:2] for row in internal["strata-1"]]
 
 
-def altered(document: Document, name: str) -> Document:
+def alter_number(document: Document, name: str) -> Document:
     """A twin of a document: the first number of a table is another one."""
 
     def other(table: Table) -> Table:
@@ -307,14 +307,14 @@ def altered(document: Document, name: str) -> Document:
     ],
 )
 def test_a_number_that_is_wrong_in_a_page_or_a_workbook_is_found(study: Study, kind: str, name: str) -> None:
-    report, twin = study.files(kind, "en"), altered(study.documents[kind, "en"], name)
+    report, twin = study.files(kind, "en"), alter_number(study.documents[kind, "en"], name)
 
     assert COMPARE[kind](replace(report, html=to_html(twin)))
     assert COMPARE[kind](replace(report, xlsx=to_xlsx(twin)))
 
 
 def test_a_number_that_is_wrong_in_print_is_found(study: Study) -> None:
-    twin = altered(study.documents["public", "en"], "released-10")
+    twin = alter_number(study.documents["public", "en"], "released-10")
 
     report = replace(study.files("public", "en"), print=report_readers.pdf_text(to_pdf(twin), TITLE))
 
@@ -325,11 +325,13 @@ def test_a_number_that_is_wrong_in_print_is_found(study: Study) -> None:
 def test_a_number_that_is_wrong_in_csv_or_json_is_found(study: Study, kind: str) -> None:
     report = study.files(kind, "en")
 
-    assert COMPARE[kind](replace(report, csv=misprinted(report.csv, "")))
-    assert COMPARE[kind](replace(report, json=misprinted(report.json, r'"(?:shares|value)": (?:\[\s*)?')))
+    assert COMPARE[kind](replace(report, csv=misprint_number(report.csv, "")))
+    assert COMPARE[kind](
+        replace(report, json=misprint_number(report.json, r'"(?:shares|value)": (?:\[\s*)?'))
+    )
 
 
-def misprinted(text: str, before: str) -> str:
+def misprint_number(text: str, before: str) -> str:
     """A text with another digit in its first long number behind something."""
     found = re.search(before + r"-?\d+\.\d{6,}", text)
     assert found is not None

@@ -28,7 +28,7 @@ POSITIONS = [place / 100 for place in range(1, 50)]
 Document = dict[str, Any]
 
 
-def edited(document: Document, changes: Document | None = None, **controls: Any) -> Document:
+def edit_document(document: Document, changes: Document | None = None, **controls: Any) -> Document:
     """What the editor keeps of a document's form, sent as it is but for some changes and controls."""
     typed = parse_form(
         (name, text)
@@ -61,7 +61,7 @@ def test_a_definition_of_format_1_keeps_its_hash(vector: Document) -> None:
     published = definition.to_canonical()
 
     assert (version_of(published), definition.epsilon) == (vector["sha256"], vector["epsilon"])
-    assert definition.as_json() == edited(vector["definition"]) == vector["definition"]
+    assert definition.as_json() == edit_document(vector["definition"]) == vector["definition"]
     assert parse_published(json.loads(published)).to_canonical() == published
 
 
@@ -109,10 +109,14 @@ KEPT = ("published.json", "responses.csv")
 def test_a_draft_of_format_1_becomes_format_2_when_a_strength_is_chosen_and_not_before() -> None:
     old = questions(3, format=1, budget=6)
 
-    for changed in (edited(old, gamma=0.38), edited(old, {"title": "Other"}), after(old, "up-1")):
+    for changed in (
+        edit_document(old, gamma=0.38),
+        edit_document(old, {"title": "Other"}),
+        after(old, "up-1"),
+    ):
         assert (changed["format"], changed["budget"], "strength" in changed) == (1, 6, False)
     for changed, strength in (
-        (edited(old, gamma=0.3), {"gamma": 0.3}),
+        (edit_document(old, gamma=0.3), {"gamma": 0.3}),
         (after(old, "add"), {"epsilon": 2}),
         (after(old, "delete-0"), {"epsilon": 2}),
     ):
@@ -140,13 +144,13 @@ def test_format_1_knows_no_strength_and_a_strength_no_budget() -> None:
 @pytest.mark.parametrize("gamma", POSITIONS)
 def test_the_slider_comes_back_exactly_as_it_was_put(gamma: float) -> None:
     """At each of its positions, from 1 to 60 questions and back to 1; as a form with as many as its place, and 60."""
-    document = edited(questions(1, strength={"gamma": 0.25 if gamma != 0.25 else 0.26}), gamma=gamma)
+    document = edit_document(questions(1, strength={"gamma": 0.25 if gamma != 0.25 else 0.26}), gamma=gamma)
     for count in [*range(1, 61), *range(59, 0, -1)]:
         if count != len(document["questions"]):
             document = after(document, "add" if count > len(document["questions"]) else "delete-0")
         assert (len(document["questions"]), document["strength"]) == (count, {"gamma": gamma})
         if count in (60, POSITIONS.index(gamma) + 1):
-            assert edited(document) == document
+            assert edit_document(document) == document
             assert editing.place_slider(editing.spending(document).strength) == gamma
 
 
@@ -163,10 +167,10 @@ def test_by_hand_and_back_is_the_same_strength(gamma: float, count: int) -> None
     document = questions(count, strength={"gamma": gamma})
     document["questions"][-1] |= {"prefer_not_to_say": True, "design": {"mechanism": "k_ary"}}
 
-    by_hand = edited(document, equal=False)
+    by_hand = edit_document(document, equal=False)
 
     assert parse_definition(by_hand).designs == parse_definition(document).designs
-    assert edited(by_hand, equal=True) == (
+    assert edit_document(by_hand, equal=True) == (
         document if count > 1 else {**document, "strength": {"epsilon": coin_flip(gamma).epsilon}}
     )
 
@@ -175,7 +179,7 @@ def test_by_hand_and_back_is_the_same_strength(gamma: float, count: int) -> None
 def test_a_typed_budget_divided_by_hand_gives_the_same_coins(share: float, count: int) -> None:
     document = questions(count, budget=share * count)
 
-    by_hand = edited(document, equal=False)
+    by_hand = edit_document(document, equal=False)
 
     assert parse_definition(by_hand).designs == parse_definition(document).designs
 
@@ -183,9 +187,9 @@ def test_a_typed_budget_divided_by_hand_gives_the_same_coins(share: float, count
 def test_a_question_that_becomes_another_kind_and_back_has_the_gamma_that_was_typed() -> None:
     for gamma in POSITIONS:
         before = factories.definition([gamma])
-        other = edited(before, _as_kind(before, "select_one"))
+        other = edit_document(before, _as_kind(before, "select_one"))
         assert other["questions"][0]["design"]["epsilon"] == coin_flip(gamma).epsilon
-        assert edited(other, _as_kind(other, "yes_no"))["questions"][0]["design"] == {
+        assert edit_document(other, _as_kind(other, "yes_no"))["questions"][0]["design"] == {
             "mechanism": "coin_flip",
             "gamma": gamma,
         }

@@ -21,7 +21,7 @@ from server.web.form_ends import NAME, VALUE
 from server.web.front.bridge import WRITERS
 from tests.conftest import NewDatabase
 from tests.support import factories
-from tests.support.factories import Published, Served, dump, stored
+from tests.support.factories import Published, Served, dump, list_responses
 
 STALLED = 1_000
 SIGN_INS = 300
@@ -102,7 +102,7 @@ def test_a_response_that_is_cut_is_not_stored(
     assert (
         factories.ask(served.url + survey.url, survey.response())[0] == 201
     )  # all before it were dealt with
-    assert len(stored(served.database_url)) == 1
+    assert len(list_responses(served.database_url)) == 1
     _forget_responses(served.database_url)
 
 
@@ -217,7 +217,7 @@ def test_slow_senders_and_readers_keep_nobody_waiting(new_database: NewDatabase)
 
         # Each gets its verdict when its time is over.
         assert {status_of(connection) for connection in stalled} == {408}
-        assert len(stored(database_url)) == 1
+        assert len(list_responses(database_url)) == 1
 
         for connection in stalled[:100]:
             _stall_again(connection, survey)
@@ -241,7 +241,7 @@ def test_pages_are_answered_while_the_database_is_locked(sqlite: NewDatabase) ->
     """Another process holds the write lock: responses and forms are sent away to come back, pages go on."""
     database_url = sqlite(True)
     survey = factories.publish(database_url)
-    before = stored(database_url)
+    before = list_responses(database_url)
     with (
         factories.serving(database_url) as served,
         ThreadPoolExecutor(60) as clients,
@@ -262,7 +262,7 @@ def test_pages_are_answered_while_the_database_is_locked(sqlite: NewDatabase) ->
         late, headers, _answer = factories.ask(served.url + survey.url, survey.response())
         assert (late, int(headers["Retry-After"]) > 0) == (503, True)
         lock.execute("ROLLBACK")
-        assert stored(database_url) == before
+        assert list_responses(database_url) == before
         deadline = time.monotonic() + 60
         while factories.ask(served.url + survey.url, survey.response())[0] != 201:
             assert time.monotonic() < deadline

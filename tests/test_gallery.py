@@ -105,7 +105,7 @@ def test_the_budget_is_divided_and_used_up(definition: Definition) -> None:
 
 
 def test_the_battery_has_four_items_a_control_and_a_check() -> None:
-    battery = found("battery")
+    battery = find_definition("battery")
 
     assert [question.kind for question in battery.questions] == ["yes_no"] * 4
     assert [question.control for question in battery.questions].count(True) == 1
@@ -113,7 +113,7 @@ def test_the_battery_has_four_items_a_control_and_a_check() -> None:
 
 
 def test_the_scale_has_prefer_not_to_say_and_a_number_with_a_true_zero() -> None:
-    scale = found("scale")
+    scale = find_definition("scale")
 
     (level,) = [question for question in scale.questions if question.kind == "scale"]
     (number,) = [question for question in scale.questions if question.kind == "number"]
@@ -123,7 +123,7 @@ def test_the_scale_has_prefer_not_to_say_and_a_number_with_a_true_zero() -> None
 
 
 def test_the_wave_is_planned_for_the_difference_of_two_rounds() -> None:
-    wave = found("wave")
+    wave = find_definition("wave")
 
     design = wave.questions[0].designs[0]
     assert wave.plan is not None
@@ -132,7 +132,9 @@ def test_the_wave_is_planned_for_the_difference_of_two_rounds() -> None:
 
 def test_each_that_tells_whether_it_works_says_how_often_it_would() -> None:
     """What its description says, from its own coins and the people that it is planned for; the twin is another coin."""
-    control, known, split = (found(name).questions for name in ("battery", "known_share", "split_sample"))
+    control, known, split = (
+        find_definition(name).questions for name in ("battery", "known_share", "split_sample")
+    )
     (of_nobody,) = [question.designs[0] for question in control if question.control]
     half, other = split[0].designs[0], coin_flip(0.4)
     told = {
@@ -158,13 +160,13 @@ def test_a_template_that_is_not_there_is_not_found() -> None:
 
 
 def people(name: str) -> int:
-    planned = found(name).plan
+    planned = find_definition(name).plan
     assert planned is not None
     assert planned.respondents is not None
     return planned.respondents
 
 
-def found(name: str) -> Definition:
+def find_definition(name: str) -> Definition:
     template = find(name)
     assert template is not None
     return template.definitions["en"]

@@ -14,7 +14,7 @@ from server.config import Config
 from server.store.engines import make_engine
 from tests.conftest import NewDatabase
 from tests.support import factories
-from tests.support.factories import Published, stored
+from tests.support.factories import Published, list_responses
 from tests.support.front_client import create_app
 from tests.support.load_client import post_all
 from tests.support.order_traces import postgresql_rows
@@ -76,7 +76,7 @@ def test_group_mends_none_and_spoils_none(app: Flask, survey: Published, databas
     )
     more = _post_together(app, survey, [survey.response() for _ in range(10)])
     assert sorted(more) == [(201, "")] * 3 + [(410, "survey")] * 7
-    assert len(stored(database_url)) == CROWD
+    assert len(list_responses(database_url)) == CROWD
 
 
 def _run(database_url: str, *statements: str) -> None:
@@ -87,7 +87,7 @@ def _run(database_url: str, *statements: str) -> None:
     engine.dispose()
 
 
-def _poisoned(database_url: str, key: str) -> None:
+def _poison_id(database_url: str, key: str) -> None:
     """Make the database refuse one id, as it would refuse what we did not think of."""
     if database_url.startswith("sqlite"):
         _run(
@@ -108,12 +108,12 @@ def test_one_that_the_database_cannot_take_fails_alone(
     app: Flask, survey: Published, database_url: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     bodies = [survey.response() for _ in range(CROWD)]
-    _poisoned(database_url, factories.stored_id(bodies[7]).hex())
+    _poison_id(database_url, factories.stored_id(bodies[7]).hex())
 
     outcomes = _post_together(app, survey, bodies)
 
     assert outcomes == [(201, "")] * 7 + [(503, "server")] + [(201, "")] * (CROWD - 8)
-    assert len(stored(database_url)) == CROWD - 1
+    assert len(list_responses(database_url)) == CROWD - 1
     assert "while storing responses" in caplog.text
     assert not [word for word in ("poison", str(bodies[7]["id"])) if word in caplog.text]
 
@@ -154,7 +154,7 @@ def test_where_storing_fails_nobody_is_told_otherwise(
         _run(database_url, f"DROP TRIGGER late{on}")
     else:
         _run(database_url, "ALTER TABLE elsewhere RENAME TO survey_versions")
-    assert not stored(database_url)
+    assert not list_responses(database_url)
     assert _post_together(app, survey, bodies) == [(201, "")] * CROWD
 
 
@@ -177,7 +177,7 @@ def test_two_processes_store_each_response_once(new_database: NewDatabase) -> No
     assert len(statuses) == 2 * len(bodies)
     assert set(statuses) <= {200, 201}
     assert statuses.count(201) <= len(bodies)
-    assert len(stored(database_url)) == len(bodies)
+    assert len(list_responses(database_url)) == len(bodies)
 
 
 def test_server_that_is_stopped_acknowledges_nothing_that_is_not_stored(sqlite: NewDatabase) -> None:
@@ -206,4 +206,4 @@ def test_server_that_is_stopped_acknowledges_nothing_that_is_not_stored(sqlite: 
         assert served.process.wait(30) == 0
 
     assert set(statuses.values()) <= {201}
-    assert statuses.keys() <= {bytes(row[0]).hex() for row in stored(database_url)}  # type: ignore[call-overload]
+    assert statuses.keys() <= {bytes(row[0]).hex() for row in list_responses(database_url)}  # type: ignore[call-overload]

@@ -21,7 +21,7 @@ from server.privacy.planning import Guesses, Headline, count_guesses, count_spen
 from server.study.definitions import Definition, GridPoint, Question
 from server.study.definitions.definition_reader import parse_definition
 from tests.support import factories
-from tests.support.scale import scaled
+from tests.support.scale import choose_size
 
 SMALLEST = 1e-6
 """Of 100 guesses: what rounding chances to 2**-32 may add."""
@@ -118,7 +118,7 @@ def documents(draw: st.DrawFn) -> dict[str, Any]:
 
 @pytest.mark.scaled
 def test_nobody_guesses_better_than_the_headline_says() -> None:
-    @settings(max_examples=scaled(60, 3_000), deadline=None, derandomize=True, database=None)
+    @settings(max_examples=choose_size(60, 3_000), deadline=None, derandomize=True, database=None)
     @given(documents())
     def try_one(document: dict[str, Any]) -> None:
         definition = parse_definition(document)

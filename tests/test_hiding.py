@@ -18,7 +18,7 @@ from server.store.models import Stratum, Survey
 from server.store.own_tables import batches_of, cells_of, removals_of
 from tests.conftest import NewDatabase
 from tests.support import factories
-from tests.support.scale import scaled
+from tests.support.scale import choose_size
 
 MINIMUM = 3
 LENGTH = 2
@@ -150,7 +150,7 @@ def hide_at_random(sizes: Sequence[Size], minimum: int) -> dict[int, int]:
 
 @pytest.mark.scaled
 def test_no_look_and_the_end_differ_by_a_few(session: Session) -> None:
-    for seed in range(scaled(25, 1_500)):
+    for seed in range(choose_size(25, 1_500)):
         assert list(play(session, seed, choose_numbers)) == []
 
 
@@ -163,7 +163,7 @@ LINKS = "A\nB\nC"
 
 
 @pytest.fixture
-def stratified(sqlite: NewDatabase) -> Iterator[Session]:
+def stratified_session(sqlite: NewDatabase) -> Iterator[Session]:
     """With one survey of three strata, that nobody has answered."""
     database_url = sqlite(True)
     survey = factories.publish(database_url, factories.definition([0.25] * LENGTH), minimum=MINIMUM)
@@ -228,16 +228,16 @@ def _add_up(counters: Sequence[Counter[bytes]]) -> Counter[bytes]:
 
 
 @pytest.mark.scaled
-def test_no_sum_of_links_and_the_end_differ_by_a_few(stratified: Session) -> None:
-    for seed in range(scaled(100, 2_000)):
-        assert list(play_links(stratified, seed)) == []
+def test_no_sum_of_links_and_the_end_differ_by_a_few(stratified_session: Session) -> None:
+    for seed in range(choose_size(100, 2_000)):
+        assert list(play_links(stratified_session, seed)) == []
 
 
 def test_showing_a_few_beside_a_link_where_nothing_is_new_is_caught(
-    stratified: Session, monkeypatch: pytest.MonkeyPatch
+    stratified_session: Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(closing, "_hide_few", lambda *_given: ((), {}))
-    assert any(list(play_links(stratified, seed)) for seed in range(700))
+    assert any(list(play_links(stratified_session, seed)) for seed in range(700))
 
 
 def test_fewer_than_a_raised_minimum_wait_for_good(database_url: str) -> None:

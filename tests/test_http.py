@@ -10,7 +10,7 @@ import pytest
 
 from tests.conftest import NewDatabase
 from tests.support import factories
-from tests.support.factories import Published, Served, stored
+from tests.support.factories import Published, Served, list_responses
 
 
 @pytest.fixture(scope="module")
@@ -65,7 +65,7 @@ def test_body_over_16_kb_is_refused_and_not_stored(
     site: tuple[Served, Published], length: int, chunked: bool
 ) -> None:
     served, survey = site
-    before = stored(served.database_url)
+    before = list_responses(served.database_url)
     body = json.dumps(survey.response()).encode().ljust(length)
     sent = _chunks(body, 4096) if chunked else body
     header = "Transfer-Encoding: chunked" if chunked else f"Content-Length: {length}"
@@ -77,7 +77,7 @@ def test_body_over_16_kb_is_refused_and_not_stored(
         "field": "body",
         "message": "must be at most 16384 bytes; it has more",
     }
-    assert stored(served.database_url) == before
+    assert list_responses(served.database_url) == before
 
 
 def test_body_without_any_length_is_refused(site: tuple[Served, Published]) -> None:
@@ -90,7 +90,7 @@ def test_body_without_any_length_is_refused(site: tuple[Served, Published]) -> N
 
 def test_connection_lost_in_the_middle_of_a_body_stores_nothing(site: tuple[Served, Published]) -> None:
     served, survey = site
-    before = stored(served.database_url)
+    before = list_responses(served.database_url)
     body = json.dumps(survey.response()).encode()
     parts = urlsplit(served.url)
 
@@ -98,7 +98,7 @@ def test_connection_lost_in_the_middle_of_a_body_stores_nothing(site: tuple[Serv
         connection.sendall(_request(survey, body[:-20], f"Content-Length: {len(body)}"))
 
     assert factories.ask(served.url + survey.url, survey.response())[0] == 201
-    assert len(stored(served.database_url)) == len(before) + 1
+    assert len(list_responses(served.database_url)) == len(before) + 1
 
 
 def test_sign_in_link_that_is_printed_works_once(site: tuple[Served, Published]) -> None:
@@ -145,7 +145,7 @@ def test_server_that_is_stopped_and_started_keeps_its_data(sqlite: NewDatabase) 
         assert factories.ask(served.url + survey.url, body)[0] == 201
     with factories.serving(database_url) as served:
         assert factories.ask(served.url + survey.url, body)[0] == 200
-    assert len(stored(database_url)) == 1
+    assert len(list_responses(database_url)) == 1
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import pytest
 from flask.testing import FlaskClient
 
 from tests.support import factories
-from tests.support.factories import Published, stored
+from tests.support.factories import Published, list_responses
 
 
 def test_new_response_is_stored(client: FlaskClient, survey: Published, database_url: str) -> None:
@@ -15,7 +15,7 @@ def test_new_response_is_stored(client: FlaskClient, survey: Published, database
     answer = client.post(survey.url, json=body)
 
     assert (answer.status_code, answer.get_json()) == (201, {"status": "stored"})
-    ((row_id, _version, reports, _day, _stratum, _mode),) = stored(database_url)
+    ((row_id, _version, reports, _day, _stratum, _mode),) = list_responses(database_url)
     assert (bytes(row_id), bytes(reports)) == (factories.stored_id(body), b"\x01\x00")  # type: ignore[arg-type]
 
 
@@ -27,7 +27,7 @@ def test_same_response_again_is_acknowledged_and_stored_once(
     statuses = [client.post(survey.url, json=body).status_code for _ in range(4)]
 
     assert statuses == [201, 200, 200, 200]
-    assert len(stored(database_url)) == 1
+    assert len(list_responses(database_url)) == 1
 
 
 def test_other_reports_under_the_same_id_are_refused(
@@ -56,7 +56,7 @@ def test_same_id_in_another_survey_is_another_response(
     answers = [client.post(link.url, json=body).status_code for link in (other, survey, other)]
 
     assert answers == [201, 200, 200]
-    assert len(stored(database_url)) == 2
+    assert len(list_responses(database_url)) == 2
 
 
 def test_same_id_for_another_version_is_refused(
@@ -69,7 +69,7 @@ def test_same_id_for_another_version_is_refused(
     answer = client.post(newer.url, json={**body, "version": newer.version})
 
     assert (answer.status_code, answer.get_json()["error"]["field"]) == (409, "id")
-    assert len(stored(database_url)) == 1
+    assert len(list_responses(database_url)) == 1
 
 
 def test_stale_version_is_refused_with_both_versions_named(
@@ -83,7 +83,7 @@ def test_stale_version_is_refused_with_both_versions_named(
     assert (answer.status_code, error["field"]) == (409, "version")
     assert newer.version in error["message"]
     assert survey.version in error["message"]
-    assert not stored(database_url)
+    assert not list_responses(database_url)
 
 
 def test_response_to_an_earlier_version_may_still_be_retried(
@@ -94,7 +94,7 @@ def test_response_to_an_earlier_version_may_still_be_retried(
     factories.publish(database_url, factories.definition(title="Exams, again"), survey.slug)
 
     assert client.post(survey.url, json=body).status_code == 200
-    assert len(stored(database_url)) == 1
+    assert len(list_responses(database_url)) == 1
 
 
 def test_closed_survey_takes_nothing_but_a_retry(
@@ -108,7 +108,7 @@ def test_closed_survey_takes_nothing_but_a_retry(
 
     assert (refused.status_code, refused.get_json()["error"]["field"]) == (410, "survey")
     assert client.post(survey.url, json=body).status_code == 200
-    assert len(stored(database_url)) == 1
+    assert len(list_responses(database_url)) == 1
 
 
 def test_draft_and_unknown_link_take_nothing(
@@ -120,7 +120,7 @@ def test_draft_and_unknown_link_take_nothing(
         answer = client.post(f"/s/{slug}/responses", json=survey.response())
         assert answer.status_code == 404, slug
         assert answer.get_json()["error"] == {"field": "survey", "message": "is not known; check the link"}
-    assert not stored(database_url)
+    assert not list_responses(database_url)
 
 
 def test_body_of_exactly_16_kb_is_taken(client: FlaskClient, survey: Published, database_url: str) -> None:
@@ -135,14 +135,14 @@ def test_body_of_exactly_16_kb_is_taken(client: FlaskClient, survey: Published, 
         "field": "body",
         "message": "must be at most 16384 bytes; it has more",
     }
-    assert len(stored(database_url)) == 1
+    assert len(list_responses(database_url)) == 1
 
 
 def test_hundred_questions_fit_in_a_response(client: FlaskClient, database_url: str) -> None:
     survey = factories.publish(database_url, factories.definition([0.25] * 100))
 
     assert client.post(survey.url, json=survey.response([1, 0] * 50)).status_code == 201
-    assert bytes(stored(database_url)[0][2]) == b"\x01\x00" * 50  # type: ignore[call-overload]
+    assert bytes(list_responses(database_url)[0][2]) == b"\x01\x00" * 50  # type: ignore[call-overload]
 
 
 @pytest.mark.parametrize(

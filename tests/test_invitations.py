@@ -17,7 +17,7 @@ from server.inputs import CODE_ALPHABET, InputError
 from server.people import survey_access
 from server.store.models import InvitationBatch, Stratum, Survey
 from tests.support import factories
-from tests.support.factories import Published, dump, stored, writing
+from tests.support.factories import Published, dump, list_responses, writing
 
 NOW = datetime(2024, 5, 6)  # noqa: DTZ001 - in UTC, as the database holds times
 
@@ -101,7 +101,7 @@ def test_code_lets_one_response_in(survey: Published, database_url: str) -> None
         (201, ""),
     ]
     assert [spent for _key, _batch, spent in _codes(database_url)] == [True, True]
-    assert len(stored(database_url)) == 2
+    assert len(list_responses(database_url)) == 2
 
 
 def test_refused_response_does_not_spend_its_code(survey: Published, database_url: str) -> None:
@@ -164,7 +164,7 @@ def test_unknown_and_foreign_codes_are_refused_in_the_same_words(
     }
 
     assert refusals == {(422, "invitation", "must be one that was issued for this link; it is not")}
-    assert not stored(database_url)
+    assert not list_responses(database_url)
     assert _send(database_url, slugs["Spain"], survey.response(invitation=here))[0] == 201
     # Also a used one tells nothing elsewhere.
     assert _send(database_url, slugs["Kenya"], survey.response(invitation=here)) in refusals

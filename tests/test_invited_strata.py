@@ -24,7 +24,7 @@ from server.study.strata import Node
 from server.study.surveys import now
 from tests.support import factories, sample_archives
 from tests.support.factories import Published, dump, writing
-from tests.support.scale import scaled
+from tests.support.scale import choose_size
 
 NOW = datetime(2024, 5, 6)  # noqa: DTZ001 - in UTC, as the database holds times
 SAID = (None, False, True)
@@ -33,13 +33,13 @@ TREE = (
 )
 
 
-def found(session: Session, slug: str) -> Survey:
+def find_survey(session: Session, slug: str) -> Survey:
     survey = survey_access.find(session, slug)
     assert survey is not None
     return survey
 
 
-def expected(survey: Survey, nodes: tuple[Node, ...], above: bool | None = None) -> Iterator[int]:
+def expect_invited(survey: Survey, nodes: tuple[Node, ...], above: bool | None = None) -> Iterator[int]:
     """The strata whose links ask for a code, worked out downwards, where the server looks upwards."""
     above = survey.by_invitation if above is None else above
     for node in nodes:
@@ -47,13 +47,13 @@ def expected(survey: Survey, nodes: tuple[Node, ...], above: bool | None = None)
         here = above if said is None else said
         if node.leaf and here:
             yield node.stratum.id
-        yield from expected(survey, node.children, here)
+        yield from expect_invited(survey, node.children, here)
 
 
 def say(database_url: str, slug: str, **texts: str) -> dict[str, str]:
     """Let strata, by their names, say "open", "invited" or nothing; all paths and their links' slugs then."""
     with writing(database_url) as session:
-        survey = found(session, slug)
+        survey = find_survey(session, slug)
         ids = {node.stratum.name: node.stratum.id for node in strata.walk(strata.tree(session, survey))}
         strata.change_access(session, survey, {ids[name]: text for name, text in texts.items()})
         return links_of(session, survey)
@@ -63,7 +63,7 @@ def links_of(session: Session, survey: Survey) -> dict[str, str]:
     return {node.path: node.stratum.slug for node in strata.walk(strata.tree(session, survey))}
 
 
-def sent(database_url: str, link: str, body: object) -> tuple[int, str]:
+def send_response(database_url: str, link: str, body: object) -> tuple[int, str]:
     """Status and field of what becomes of a response."""
     with writing(database_url) as session:
         try:
@@ -79,22 +79,24 @@ def test_everybody_who_asks_is_told_the_same(
     """The link, the page, who issues codes, and what the tree says read downwards, for trees that say anything."""
     chance = random.Random(12)
     factories.plant(database_url, survey.slug, TREE)
-    for _ in range(scaled(12, 200)):
+    for _ in range(choose_size(12, 200)):
         with writing(database_url) as session:
-            made = found(session, survey.slug)
+            made = find_survey(session, survey.slug)
             made.by_invitation = chance.random() < 0.5
             for node in strata.walk(strata.tree(session, made)):
                 node.stratum.by_invitation = chance.choice(SAID)
             session.flush()
             nodes = strata.tree(session, made)
-            asking: set[int | None] = set(expected(made, nodes)) | ({None} if made.by_invitation else set())
+            asking: set[int | None] = set(expect_invited(made, nodes)) | (
+                {None} if made.by_invitation else set()
+            )
             links = {None: made.slug} | {
                 node.stratum.id: node.stratum.slug for node in strata.list_leaves(nodes)
             }
             assert strata.invited_links(session, made) == asking
         for number, link in links.items():
             asks = number in asking
-            answer = sent(database_url, link, survey.response())
+            answer = send_response(database_url, link, survey.response())
             assert answer == ((422, "invitation") if asks else (201, "")), link
             assert ('<template id="invitation"' in client.get(f"/s/{link}").text) == asks
             with writing(database_url) as session:
@@ -113,26 +115,32 @@ def test_everybody_who_asks_is_told_the_same(
 def test_one_part_by_invitation_and_the_others_open(survey: Published, database_url: str) -> None:
     old = factories.plant(database_url, survey.slug, "North\nSouth")
     links = say(database_url, survey.slug, North="invited")
-    assert sent(database_url, old["North"], survey.response()) == (410, "replaced_link")
+    assert send_response(database_url, old["North"], survey.response()) == (410, "replaced_link")
     assert links["South"] == old["South"], "only what is by invitation now has a new link"
     with writing(database_url) as session:
         found_link = surveys.find_link(session, links["North"])
         assert found_link is not None
         (code,) = invitation_batches.issue(session, *found_link, 1, "By letter")[1]
 
-    assert sent(database_url, links["North"], survey.response()) == (422, "invitation")
-    assert sent(database_url, links["South"], survey.response()) == (201, "")
-    assert sent(database_url, survey.slug, survey.response()) == (201, "")
-    assert sent(database_url, links["South"], survey.response(invitation=code)) == (410, "invitation")
-    assert sent(database_url, links["North"], survey.response(invitation=code)) == (201, "")
-    assert sent(database_url, links["North"], survey.response(invitation=code)) == (409, "invitation")
+    assert send_response(database_url, links["North"], survey.response()) == (422, "invitation")
+    assert send_response(database_url, links["South"], survey.response()) == (201, "")
+    assert send_response(database_url, survey.slug, survey.response()) == (201, "")
+    assert send_response(database_url, links["South"], survey.response(invitation=code)) == (
+        410,
+        "invitation",
+    )
+    assert send_response(database_url, links["North"], survey.response(invitation=code)) == (201, "")
+    assert send_response(database_url, links["North"], survey.response(invitation=code)) == (
+        409,
+        "invitation",
+    )
 
 
 def test_a_survey_by_invitation_may_have_an_open_part(survey: Published, database_url: str) -> None:
     factories.plant(database_url, survey.slug, "North > A\nNorth > B\nSouth")
     factories.settle(database_url, survey.slug, by_invitation=True)
     links = say(database_url, survey.slug, North="open", B="invited")
-    answers = {path: sent(database_url, link, survey.response()) for path, link in links.items()}
+    answers = {path: send_response(database_url, link, survey.response()) for path, link in links.items()}
     refused = (422, "invitation")
     assert answers == {
         "North": (410, "link"), "North > A": (201, ""), "North > B": refused, "South": refused
@@ -143,7 +151,7 @@ def test_a_part_that_is_added_below_is_as_the_one_above(survey: Published, datab
     factories.plant(database_url, survey.slug, "Spain > Madrid")
     say(database_url, survey.slug, Spain="invited")
     links = factories.plant(database_url, survey.slug, "Spain > Lugo")
-    assert sent(database_url, links["Spain > Lugo"], survey.response()) == (422, "invitation")
+    assert send_response(database_url, links["Spain > Lugo"], survey.response()) == (422, "invitation")
 
 
 def test_switching_tells_which_links_it_touched(survey: Published, database_url: str) -> None:
@@ -151,7 +159,7 @@ def test_switching_tells_which_links_it_touched(survey: Published, database_url:
     factories.plant(database_url, survey.slug, "Spain > Madrid\nSpain > Lugo\nKenya\nFrance")
     say(database_url, survey.slug, Kenya="open", Lugo="invited")
     with writing(database_url) as session:
-        made = found(session, survey.slug)
+        made = find_survey(session, survey.slug)
         ids = {node.stratum.name: node.stratum.id for node in strata.list_leaves(strata.tree(session, made))}
         following = {None, ids["Madrid"], ids["France"]}
         assert strata.following_links(session, made) == following
@@ -168,7 +176,7 @@ def test_settings_that_are_saved_switch_by_the_same_rule(survey: Published, data
     factories.plant(database_url, survey.slug, "North\nSouth")
     say(database_url, survey.slug, South="open")
     with writing(database_url) as session:
-        made = found(session, survey.slug)
+        made = find_survey(session, survey.slug)
         fields = {
             **schedule.format_schedule(schedule.schedule_of(made)),
             "minimum": "10",
@@ -176,8 +184,8 @@ def test_settings_that_are_saved_switch_by_the_same_rule(survey: Published, data
         }
         assert acceptance.set_schedule(session, made, schedule.parse_schedule(fields), now())["links"] == 2
         links = links_of(session, made)
-    assert sent(database_url, links["North"], survey.response()) == (422, "invitation")
-    assert sent(database_url, links["South"], survey.response()) == (201, "")
+    assert send_response(database_url, links["North"], survey.response()) == (422, "invitation")
+    assert send_response(database_url, links["South"], survey.response()) == (201, "")
 
 
 @pytest.mark.parametrize(("typed", "status"), [("closed", 422), ("yes", 422), ("invited", 404)])
@@ -256,7 +264,7 @@ def test_codes_of_a_part_that_is_open_now_are_told_of(
     assert "not asked for at the moment" in signed_in.get(page).text
 
 
-def unpacked(database_url: str, body: bytes) -> dict[str, bool | None]:
+def unpack_strata(database_url: str, body: bytes) -> dict[str, bool | None]:
     """What the strata of a survey that is imported from an archive say."""
     engine = make_engine(database_url)
     with open_session(engine, writes=True) as session:  # which the import commits in parts
@@ -275,9 +283,9 @@ def test_an_archive_and_a_copy_keep_it(survey: Published, database_url: str) -> 
     say(database_url, survey.slug, North="invited", B="open")
     factories.settle(database_url, survey.slug, minimum=3)
     factories.close(database_url, survey.slug)
-    assert unpacked(database_url, sample_archives.pack(database_url, survey.slug)) == SAYS
+    assert unpack_strata(database_url, sample_archives.pack(database_url, survey.slug)) == SAYS
     with writing(database_url) as session:
-        first = found(session, survey.slug)
+        first = find_survey(session, survey.slug)
         owner = session.get_one(Researcher, first.owner_id)
         copy = archives.duplicate(session, first, owner, "Again", with_strata=True)
         nodes = strata.walk(strata.tree(session, copy))
@@ -300,7 +308,7 @@ def test_an_archive_of_the_format_before_is_read(survey: Published, database_url
                 assert text.count(b'"format": 3') == 1
                 text = text.replace(b'"format": 3', b'"format": 2')
             made.writestr(name, text)
-    assert unpacked(database_url, old.getvalue()) == dict.fromkeys(SAYS)
+    assert unpack_strata(database_url, old.getvalue()) == dict.fromkeys(SAYS)
 
 
 def test_open_and_invited_parts_have_one_smallest_group(
@@ -330,7 +338,7 @@ def test_open_and_invited_parts_have_one_smallest_group(
 
 def stored_schedule(database_url: str, slug: str) -> schedule.Schedule:
     with writing(database_url) as session:
-        return schedule.schedule_of(found(session, slug))
+        return schedule.schedule_of(find_survey(session, slug))
 
 
 def test_no_code_of_another_part_lets_anybody_in(survey: Published, database_url: str) -> None:
@@ -340,8 +348,11 @@ def test_no_code_of_another_part_lets_anybody_in(survey: Published, database_url
         found_link = surveys.find_link(session, links["North"])
         assert found_link is not None
         (code,) = invitation_batches.issue(session, *found_link, 1, "By letter")[1]
-    assert sent(database_url, links["South"], survey.response(invitation=code)) == (422, "invitation")
-    assert sent(database_url, survey.slug, survey.response(invitation=code)) == (410, "invitation")
+    assert send_response(database_url, links["South"], survey.response(invitation=code)) == (
+        422,
+        "invitation",
+    )
+    assert send_response(database_url, survey.slug, survey.response(invitation=code)) == (410, "invitation")
     with writing(database_url) as session:
         rows = session.execute(sa.select(sa.func.count()).select_from(invitations_of(1)))
         assert rows.scalar() == 1

@@ -39,7 +39,7 @@ QUESTIONS = {question.name: question for question in parse_definition(every_kind
 
 
 @pytest.fixture(scope="module")
-def made(sqlite: NewDatabase) -> tuple[Report, Report]:
+def made_up_reports(sqlite: NewDatabase) -> tuple[Report, Report]:
     """What 20,000 made-up people gave, with intervals of 99.9 % and of the joint confidence."""
     database_url = sqlite(True)
     slug = factories.publish(database_url, every_kind.document()).slug
@@ -54,7 +54,7 @@ def made(sqlite: NewDatabase) -> tuple[Report, Report]:
         )
 
 
-def _missed(report: Report) -> dict[str, list[str]]:
+def _find_missed(report: Report) -> dict[str, list[str]]:
     """By question, the true values that lie outside their intervals."""
     missed: dict[str, list[str]] = {}
     for entry in report.questions:
@@ -73,23 +73,23 @@ def _holds(row: ShareRow, share: float) -> bool:
     return bool(low <= share <= high)
 
 
-def test_every_true_value_is_in_its_interval(made: tuple[Report, Report]) -> None:
+def test_every_true_value_is_in_its_interval(made_up_reports: tuple[Report, Report]) -> None:
     """False alarms: fewer than 70 values at 1e-8 each, below 1e-6 even if Wilson's tails were half as large again."""
-    report = made[1]
+    report = made_up_reports[1]
     assert {entry.question.kind for entry in report.questions} == KINDS.keys()
     assert {entry.question.encoding for entry in report.questions} == {"whole", "one_hot", "boxes", "line"}
     assert report.n == RESPONDENTS
-    assert {name: missed for name, missed in _missed(report).items() if missed} == {}
+    assert {name: missed for name, missed in _find_missed(report).items() if missed} == {}
 
 
-def test_intervals_of_999_in_1000_miss_no_more_than_they_say(made: tuple[Report, Report]) -> None:
+def test_intervals_of_999_in_1000_miss_no_more_than_they_say(made_up_reports: tuple[Report, Report]) -> None:
     """At most three questions with a miss.
 
     Questions are independent. The chance that one has a miss is at most 0.001 times its values,
     below 0.07 in all; four or more such questions have the chance 0.07^4 / 24 = 1e-6.
     """
-    missed = _missed(made[0])
-    assert sum(len(entry.rows) + (entry.mean is not None) for entry in made[0].questions) <= 70
+    missed = _find_missed(made_up_reports[0])
+    assert sum(len(entry.rows) + (entry.mean is not None) for entry in made_up_reports[0].questions) <= 70
     assert sum(bool(values) for values in missed.values()) <= 3, missed
 
 
@@ -105,15 +105,15 @@ def _held_under(entry: QuestionReport, designs: list[Design]) -> Iterator[bool]:
         yield mean.interval[0] <= MEANS[entry.question.name] <= mean.interval[1]
 
 
-def test_another_design_would_be_noticed_in_every_question(made: tuple[Report, Report]) -> None:
+def test_another_design_would_be_noticed_in_every_question(made_up_reports: tuple[Report, Report]) -> None:
     """The broken twin: inverts a design that half of the people did not obey, but reported as if they were anybody."""
-    for entry in made[1].questions:
+    for entry in made_up_reports[1].questions:
         assert all(_held_under(entry, [column.designs[0] for column in entry.columns])), entry.question.name
-        wrong = [_blurred(column.designs[0], 0.5) for column in entry.columns]
+        wrong = [_blur_design(column.designs[0], 0.5) for column in entry.columns]
         assert not all(_held_under(entry, wrong)), entry.question.name
 
 
-def _blurred(design: Design, part: float) -> Design:
+def _blur_design(design: Design, part: float) -> Design:
     """A part of the people report as if their truth were any."""
     weights = design.weights + np.round(part * (design.weights.mean(axis=0) - design.weights)).astype(
         np.int64
@@ -146,7 +146,7 @@ def _linear(design: Design) -> NDArray[np.float64]:
     )
 
 
-def _compared(question: Question, column: int) -> Iterator[tuple[str, float, float, float]]:
+def _compare_errors(question: Question, column: int) -> Iterator[tuple[str, float, float, float]]:
     """Name, stated standard error, standard deviation of 20,000 estimates, and the error without coins."""
     design, chances = question.designs[column], _report_chances(question, column)
     counts = np.random.default_rng().multinomial(RESPONDENTS, chances, size=REPETITIONS)
@@ -177,7 +177,7 @@ def test_standard_errors_are_those_of_twenty_thousand_repetitions(name: str) -> 
     true one, so that 3 % is six of them: a false alarm in 10^9 each."""
     question = QUESTIONS[name]
     for column in {design: number for number, design in enumerate(question.designs)}.values():
-        for what, stated, empirical, naive in _compared(question, column):
+        for what, stated, empirical, naive in _compare_errors(question, column):
             assert stated == pytest.approx(empirical, rel=0.03), what
             assert naive != pytest.approx(empirical, rel=0.03), (
                 f"the broken twin, {what}: as if there were no coin"
@@ -233,9 +233,9 @@ def test_one_of_several_has_the_variance_of_the_textbook(encoding: str, k: int, 
                 assert stated != pytest.approx(formula(share, k, epsilon, n) + drawing, rel=1e-3), other
 
 
-def test_both_encodings_of_one_question_agree(made: tuple[Report, Report]) -> None:
+def test_both_encodings_of_one_question_agree(made_up_reports: tuple[Report, Report]) -> None:
     """`city` and `town` have the same true shares: every difference is within 5.7 of its own standard errors."""
-    by_name = {entry.question.name: entry for entry in made[0].questions}
+    by_name = {entry.question.name: entry for entry in made_up_reports[0].questions}
     for one, other in zip(by_name["city"].rows, by_name["town"].rows, strict=True):
         assert one.column.estimate is not None
         assert other.column.estimate is not None
@@ -244,8 +244,10 @@ def test_both_encodings_of_one_question_agree(made: tuple[Report, Report]) -> No
         assert abs(difference) < 5.7 * error
 
 
-def test_the_control_item_is_quiet_while_nobody_answers_it_yes(made: tuple[Report, Report]) -> None:
-    (moon,) = (entry for entry in made[0].questions if entry.question.control)
+def test_the_control_item_is_quiet_while_nobody_answers_it_yes(
+    made_up_reports: tuple[Report, Report],
+) -> None:
+    (moon,) = (entry for entry in made_up_reports[0].questions if entry.question.control)
     assert moon.control is not None
     assert moon.control.above > 1e-7
     assert moon.control.below > 1e-7

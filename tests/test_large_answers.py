@@ -12,7 +12,7 @@ from tests.support.large_answers import BROKEN, SIZE, serving_large_answers
 
 
 @pytest.fixture(scope="module")
-def served() -> Iterator[tuple[int, psutil.Process]]:
+def answering_server() -> Iterator[tuple[int, psutil.Process]]:
     """The port, and the process that answers."""
     with serving_large_answers() as (port, pid):
         (worker,) = psutil.Process(pid).children()
@@ -27,16 +27,16 @@ def download(port: int, path: str) -> int:
         return sum(len(piece) for piece in iter(lambda: answer.read(1 << 20), b""))
 
 
-def test_an_answer_that_breaks_off_does_not_look_whole(served: tuple[int, psutil.Process]) -> None:
-    port, _worker = served
+def test_an_answer_that_breaks_off_does_not_look_whole(answering_server: tuple[int, psutil.Process]) -> None:
+    port, _worker = answering_server
     with pytest.raises(IncompleteRead):
         download(port, BROKEN)
     assert download(port, "/whole") == SIZE
 
 
-def test_what_a_reader_has_not_taken_waits_on_the_disk(served: tuple[int, psutil.Process]) -> None:
+def test_what_a_reader_has_not_taken_waits_on_the_disk(answering_server: tuple[int, psutil.Process]) -> None:
     """While one reads nothing, another one is sent all of the same."""
-    port, worker = served
+    port, worker = answering_server
     before = worker.memory_info().rss
     with closing(socket.create_connection(("127.0.0.1", port))) as reader:
         reader.sendall(b"GET /whole HTTP/1.1\r\nHost: localhost\r\n\r\n")

@@ -40,7 +40,7 @@ def _run(folder: Path, code: str, *arguments: str) -> subprocess.CompletedProces
 
 
 @pytest.fixture
-def copied(tmp_path: Path) -> Path:
+def copied_sources(tmp_path: Path) -> Path:
     """A copy of the sources, to break."""
     shutil.copytree(ROOT / "server", tmp_path / "server", ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copy(ROOT / "pyproject.toml", tmp_path)
@@ -74,11 +74,11 @@ def test_every_contract_of_the_layers_is_kept() -> None:
         ("utils.py", "", "Each layer imports only those below it"),
     ],
 )
-def test_broken_layer_is_found(module: str, line: str, contract: str, copied: Path) -> None:
-    path = copied / "server" / module
+def test_broken_layer_is_found(module: str, line: str, contract: str, copied_sources: Path) -> None:
+    path = copied_sources / "server" / module
     path.write_text(line + "\n" + (path.read_text() if path.exists() else ""))
 
-    done = _run(copied, IMPORT_LINTER, "--no-logo", "--no-cache")
+    done = _run(copied_sources, IMPORT_LINTER, "--no-logo", "--no-cache")
 
     assert done.returncode == 1
     broken = [line for line in done.stdout.splitlines() if line.endswith(" BROKEN")]
@@ -93,10 +93,10 @@ def test_mathematics_runs_where_nothing_else_can_be_imported() -> None:
 
 
 @pytest.mark.parametrize("line", ["import sqlalchemy", "from server import config", "import flask"])
-def test_mathematics_that_imports_more_is_caught(line: str, copied: Path) -> None:
-    (copied / "server" / "privacy" / "wrong.py").write_text(line + "\n")
+def test_mathematics_that_imports_more_is_caught(line: str, copied_sources: Path) -> None:
+    (copied_sources / "server" / "privacy" / "wrong.py").write_text(line + "\n")
 
-    done = _run(copied, ALONE)
+    done = _run(copied_sources, ALONE)
 
     assert done.returncode == 1
     assert "is blocked" in done.stderr

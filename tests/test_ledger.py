@@ -69,7 +69,7 @@ def test_only_the_owner_sets_the_budget_and_only_before_the_first_release(
 ) -> None:
     stranger = factories.account(database_url, "ana")
     with factories.writing(database_url) as session:
-        found = sample_releases.found(session, survey.slug)
+        found = sample_releases.find_survey(session, survey.slug)
         with pytest.raises(InputError) as error:
             releases.set_budget(session, found, 1, 0, "bounded", session.get_one(Researcher, stranger))
         assert problem(error) == (403, "survey", "allows this to its owner only")
@@ -222,7 +222,7 @@ def test_an_entry_says_what_when_by_whom_from_what(database_url: str, survey: Pu
     factories.plant(database_url, survey.slug, "North > Alba\nSouth")
     before = surveys.now()
     with factories.writing(database_url) as session:
-        found = sample_releases.found(session, survey.slug)
+        found = sample_releases.find_survey(session, survey.slug)
         plan = parse_plan(
             {
                 "format": 1,
@@ -312,7 +312,7 @@ def test_a_response_that_arrives_meanwhile_is_in_none_of_the_numbers(
             return responses.accept(connection, survey.slug, body, surveys.now())
 
     with ThreadPoolExecutor(1) as someone, factories.writing(database_url) as session:
-        found = sample_releases.found(session, survey.slug)
+        found = sample_releases.find_survey(session, survey.slug)
         survey_access.lock(session, found)
         late: list[Future[responses.Acceptance]] = []
         engine = session.get_bind().engine
@@ -336,7 +336,7 @@ def test_a_response_that_arrives_meanwhile_is_in_none_of_the_numbers(
     assert sample_releases.values(tree, "respondents")["",] == 610
     fitted = sample_releases.values(table, "fitted")
     assert sum(value for place, value in fitted.items() if len(place) > 1) == 610
-    assert len(factories.stored(database_url)) == 611
+    assert len(factories.list_responses(database_url)) == 611
 
 
 TABLES = {

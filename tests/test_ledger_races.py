@@ -18,7 +18,7 @@ from tests.support import factories
 from tests.support.factories import Published
 from tests.support.forked_servers import ForkedServer
 from tests.support.sample_releases import grant, ledger, values
-from tests.support.scale import scaled
+from tests.support.scale import choose_size
 
 PROCESSES, THREADS = 4, 16
 GRANTED = 50
@@ -87,7 +87,9 @@ def _kill(database_url: str, slug: str, times: int, how: str) -> tuple[int, int,
 
 
 @pytest.mark.scaled
-@pytest.mark.parametrize(("kind", "times"), [("sqlite", scaled(40, 200)), ("postgresql", scaled(30, 200))])
+@pytest.mark.parametrize(
+    ("kind", "times"), [("sqlite", choose_size(40, 200)), ("postgresql", choose_size(30, 200))]
+)
 def test_killed_processes_leave_nothing_half_written(
     kind: str, times: int, request: pytest.FixtureRequest
 ) -> None:

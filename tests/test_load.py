@@ -10,7 +10,7 @@ import pytest
 
 from tests.conftest import NewDatabase
 from tests.support import factories
-from tests.support.factories import stored
+from tests.support.factories import list_responses
 from tests.support.load_client import post_all
 
 CLIENTS = 32
@@ -46,7 +46,7 @@ def test_5000_responses_from_32_clients_are_all_stored_once(new_database: NewDat
     assert statuses.total() == sent
     assert statuses.keys() <= {200, 201}
     assert statuses[201] <= RESPONSES
-    rows = stored(database_url)
+    rows = list_responses(database_url)
     assert {bytes(row[0]) for row in rows} == {factories.stored_id(body) for body in bodies}  # type: ignore[call-overload]
     assert len(rows) == RESPONSES
     reports = [bytes(row[2]) for row in rows]  # type: ignore[call-overload]

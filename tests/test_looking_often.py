@@ -35,21 +35,21 @@ Chances = NDArray[np.float64]
 Widths = tuple[float, float]
 
 
-def drawn(design: Design, truth: Sequence[float], n: int) -> list[int]:
+def expect_counts(design: Design, truth: Sequence[float], n: int) -> list[int]:
     """So many reports as they are expected."""
     return [round(n * chance) for chance in (np.array(truth) @ design.matrix).tolist()]
 
 
 def of_shares(design: Design, truth: Sequence[float], n: int, weights: Sequence[float]) -> Iterator[float]:
     """The ratio of the widths of each share."""
-    parts = [drawn(design, truth, n)] * len(weights), [design] * len(weights), list(weights)
+    parts = [expect_counts(design, truth, n)] * len(weights), [design] * len(weights), list(weights)
     once = estimate_pooled_shares(*parts, 0.95, INTERVAL).intervals
     yield from (np.ptp(anytime_shares(*parts), axis=1) / np.ptp(once, axis=1)).tolist()
 
 
 def of_mean(design: Design, truth: Sequence[float], n: int, weights: Sequence[float]) -> Iterator[float]:
     """That of the mean."""
-    counts, designs = [drawn(design, truth, n)] * len(weights), [design] * len(weights)
+    counts, designs = [expect_counts(design, truth, n)] * len(weights), [design] * len(weights)
     low, high = estimate_pooled_mean(counts, designs, 0, 1, list(weights), 0.95, INTERVAL).interval
     first, last = anytime_mean(counts, designs, 0, 1, list(weights))
     yield (last - first) / (high - low)
@@ -57,7 +57,7 @@ def of_mean(design: Design, truth: Sequence[float], n: int, weights: Sequence[fl
 
 def of_answered(design: Design, truth: Sequence[float], n: int, weights: Sequence[float]) -> Iterator[float]:
     """That of the mean of those who answered, where the reports show that somebody did."""
-    counts, designs = [drawn(design, truth, n)] * len(weights), [design] * len(weights)
+    counts, designs = [expect_counts(design, truth, n)] * len(weights), [design] * len(weights)
     low, high = estimate_pooled_answered_mean(counts, designs, 0, 1, list(weights), 0.95, INTERVAL).interval
     first, last = anytime_answered_mean(counts, designs, 0, 1, list(weights))
     if (low, high) != (0, 1) and (first, last) != (0, 1):
@@ -92,7 +92,7 @@ def ratios(kind: str, weights: Sequence[float]) -> Widths:
     return min(found), max(found)
 
 
-def stated(guide: str) -> list[tuple[Widths, ...]]:
+def read_widths(guide: str) -> list[tuple[Widths, ...]]:
     """The numbers of the table that follows the sentence on width: of each row, both ranges."""
     text = (ROOT / "docs" / guide).read_text("utf-8")
     section = text[text.index({"guide.md": "### Looking more", "guia.md": "### Mirar más"}[guide]) :]
@@ -113,8 +113,8 @@ def test_the_guides_say_how_much_wider_intervals_are_that_hold_at_every_look() -
         tuple(outwards([ratios(kind, weights) for kind in kinds]) for weights in STRATA) for kinds in ROWS
     ]
 
-    assert stated("guide.md") == computed
-    assert stated("guia.md") == computed
+    assert read_widths("guide.md") == computed
+    assert read_widths("guia.md") == computed
     # What the guide said of all kinds, before: false of every row but the first.
     assert [row[0][1] <= 2.1 for row in computed] == [True, False, False, False]
     assert all(row[1][1] > 2.1 for row in computed)

@@ -25,7 +25,7 @@ def look(client: FlaskClient, link: str, code: object, **more: Any) -> TestRespo
     return client.post(f"/s/{link}/code.json", json={"invitation": code}, **more)
 
 
-def told(answer: TestResponse) -> tuple[int, Mapping[str, str]]:
+def read_answer(answer: TestResponse) -> tuple[int, Mapping[str, str]]:
     """Status, and what is said of the field."""
     document = answer.json
     assert document is not None
@@ -36,9 +36,9 @@ def test_a_code_is_looked_at_before_and_after_it_was_used(
     client: FlaskClient, survey: Published, database_url: str
 ) -> None:
     used, other = factories.invite(database_url, survey.slug, 2)
-    assert told(look(client, survey.slug, used)) == (200, {"status": "unused"})
+    assert read_answer(look(client, survey.slug, used)) == (200, {"status": "unused"})
     assert client.post(survey.url, json=survey.response(invitation=used)).status_code == 201
-    status, said = told(look(client, survey.slug, used))
+    status, said = read_answer(look(client, survey.slug, used))
     assert (status, said["field"]) == (409, "invitation")
     assert said["message"] == "must be new; this one was used already"
     # As it was typed, as for a response.
@@ -73,8 +73,10 @@ def test_nothing_is_told_that_a_response_would_not_be_told(
     assert client.post(url, json=survey.response(invitation=here)).status_code == 201
     for code in (here, beside, foreign, "0000-0000-0000-0000", "none", 7, None):
         answer = client.post(url, json=survey.response(invitation=code))
-        assert told(look(client, links["North"], code)) == told(answer), code
-    assert told(look(client, links["South"], here)) == told(look(client, links["South"], foreign))
+        assert read_answer(look(client, links["North"], code)) == read_answer(answer), code
+    assert read_answer(look(client, links["South"], here)) == read_answer(
+        look(client, links["South"], foreign)
+    )
 
 
 def test_where_no_code_is_asked_for_or_nothing_is_taken_it_says_so(
@@ -83,10 +85,10 @@ def test_where_no_code_is_asked_for_or_nothing_is_taken_it_says_so(
     (code,) = factories.invite(database_url, survey.slug, 1)
 
     def status() -> tuple[int, str]:
-        answer, said = told(look(client, survey.slug, code))
+        answer, said = read_answer(look(client, survey.slug, code))
         return answer, said.get("field", "")
 
-    assert told(look(client, "bcdf23ghjk45", code))[0] == 404
+    assert read_answer(look(client, "bcdf23ghjk45", code))[0] == 404
     factories.settle(database_url, survey.slug, paused=True)
     assert status() == (423, "survey")
     factories.settle(database_url, survey.slug, paused=False, by_invitation=False)
@@ -139,7 +141,9 @@ def test_a_list_of_codes_cannot_be_watched(from_sqlite: tuple[Flask, str]) -> No
     for place, code in enumerate(codes):
         answer = look(client, survey.slug, code, headers={"X-Forwarded-For": f"203.0.113.{place % 250}"})
         assert answer.status_code == 200
-    status, said = told(look(client, survey.slug, codes[0], headers={"X-Forwarded-For": "198.51.100.9"}))
+    status, said = read_answer(
+        look(client, survey.slug, codes[0], headers={"X-Forwarded-For": "198.51.100.9"})
+    )
     assert (status, said["field"]) == (429, "invitation")
     assert client.post(survey.url, json=survey.response(invitation=codes[0])).status_code == 201
     assert look(client, survey.slug, codes[0]).status_code == 429

@@ -13,7 +13,7 @@ from tests.support.factories import ROOT
 TEXTS = json.loads((ROOT / "tests" / "vectors" / "markdown.json").read_text("utf-8"))["texts"]
 
 
-def drawn(run: Run) -> list[str]:
+def describe_run(run: Run) -> list[str]:
     marks = "s" * run.strong + "e" * run.emphasis
     return [run.text, marks, run.href] if run.href else [run.text, marks] if marks else [run.text]
 
@@ -23,7 +23,8 @@ def test_a_text_is_read_as_the_browser_reads_it(text: str, expected: list[Any]) 
     found = parse_markdown(text)
 
     assert [
-        ["ul" if each.items else "p", [[drawn(run) for run in line] for line in each.lines]] for each in found
+        ["ul" if each.items else "p", [[describe_run(run) for run in line] for line in each.lines]]
+        for each in found
     ] == expected
 
 

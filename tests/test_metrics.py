@@ -193,7 +193,7 @@ def test_durations_are_counted_up_to_bounds(app: Flask) -> None:
 
 
 @pytest.fixture
-def watched(sqlite: NewDatabase) -> Iterator[tuple[Served, int]]:
+def watched_server(sqlite: NewDatabase) -> Iterator[tuple[Served, int]]:
     """A server with a port for metrics."""
     port = factories.free_port()
     with factories.serving(sqlite(True), MONEDA_METRICS=str(port)) as served:
@@ -212,9 +212,9 @@ def fetch(port: int, path: str = "/metrics", **headers: str) -> tuple[int, dict[
 
 
 def test_the_port_of_a_server_says_the_same_with_a_respondent_and_without(
-    watched: tuple[Served, int],
+    watched_server: tuple[Served, int],
 ) -> None:
-    served, port = watched
+    served, port = watched_server
     survey = factories.publish(served.database_url)
     before = fetch(port)
     assert before[0] == 200

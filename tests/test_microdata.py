@@ -95,7 +95,7 @@ class Case:
         return list(csv.DictReader(io.StringIO((self.folder / name).read_text("utf-8"), newline="")))
 
 
-def asked(**changes: Mapping[str, Any]) -> dict[str, Any]:
+def make_survey(**changes: Mapping[str, Any]) -> dict[str, Any]:
     """A survey of one question of each encoding; `changes` by name. Two are called as columns that are none's."""
     numbers = {"low": 0, "high": 24, "step": 0.5, "unit": "hours"}
     choice = {"options": every_kind.options({"red": 0, "green": 0, "blue": 0})}
@@ -120,9 +120,9 @@ def _entry(name: str, kind: str, mechanism: str, epsilon: float, **more: Any) ->
     return {"name": name, "kind": kind, "text": f"Question {name}?", "design": design, **more}
 
 
-def tightened() -> dict[str, Any]:
+def tighten_survey() -> dict[str, Any]:
     """The second version: less is revealed, one question has other words, one is no longer asked, one is new."""
-    changed = asked(
+    changed = make_survey(
         used={"design": {"mechanism": "coin_flip", "gamma": 0.2}},
         version={"text": "Twice?"},
         party={"design": {"mechanism": "unary", "epsilon": 1.0}},
@@ -154,12 +154,12 @@ def answer(
 
 def waves(database_url: str, seed: int = 1) -> Published:
     """Three versions in many strata."""
-    first = factories.publish(database_url, asked(), minimum=10)
+    first = factories.publish(database_url, make_survey(), minimum=10)
     links = factories.plant(database_url, first.slug, TREE)
     answer(database_url, first, {path: sizes[0] for path, sizes in SIZES.items()}, links, seed)
-    second = factories.publish(database_url, tightened(), first.slug)
+    second = factories.publish(database_url, tighten_survey(), first.slug)
     answer(database_url, second, {path: sizes[1] for path, sizes in SIZES.items()}, links, seed + 1)
-    third = factories.publish(database_url, {**tightened(), "title": "Exams again"}, first.slug)
+    third = factories.publish(database_url, {**tighten_survey(), "title": "Exams again"}, first.slug)
     answer(database_url, third, AGAIN, links, seed + 2)
     factories.close(database_url, third.slug)
     return third
@@ -169,7 +169,7 @@ def by_population(
     database_url: str, tree: str = TREE[: TREE.index("Peru")], sizes: Mapping[str, int] | None = None
 ) -> Published:
     """One version in strata that all count by their populations."""
-    survey = factories.publish(database_url, asked(), minimum=10)
+    survey = factories.publish(database_url, make_survey(), minimum=10)
     links = factories.plant(database_url, survey.slug, tree)
     known = sizes or {path: SIZES[path][0] for path in links if path in SIZES}
     answer(database_url, survey, known, links, 3)
@@ -189,14 +189,14 @@ def answer_every_kind(database_url: str, respondents: int) -> Published:
     return survey
 
 
-def zipped(report: reports.Report) -> bytes:
+def zip_microdata(report: reports.Report) -> bytes:
     """The microdata of a report."""
     file = io.BytesIO()
     reports.write_microdata(report, file)
     return file.getvalue()
 
 
-def made(
+def make_case(
     database_url: str, survey: Published, folder: Path, number: int | None = None, confidence: float = 0.95
 ) -> Case:
     """The survey's report, its microdata unpacked."""
@@ -204,7 +204,7 @@ def made(
         found = survey_access.find(session, survey.slug)
         assert found is not None
         report = reports.read(session, found, number, confidence)
-        packed = zipped(report)
+        packed = zip_microdata(report)
     with zipfile.ZipFile(io.BytesIO(packed)) as archive:
         archive.extractall(folder)
     return Case(report, packed, folder)
@@ -222,14 +222,14 @@ def cases(sqlite: NewDatabase, tmp_path_factory: pytest.TempPathFactory) -> dict
     designs = [design for asked in parse_definition(alike.definition).questions for design in asked.designs]
     factories.store(database_url, alike, [([0] * len(designs), 40)])
     return {
-        "versions": made(database_url, two, folder / "versions"),
-        "one version": made(database_url, two, folder / "version", number=1, confidence=0.8),
-        "populations": made(database_url, spain, folder / "populations"),
-        "even populations": made(database_url, even, folder / "even"),
-        "every kind": made(database_url, people[0], folder / "kinds"),
-        "one response": made(database_url, people[1], folder / "one"),
-        "no response": made(database_url, people[2], folder / "none"),
-        "all alike": made(database_url, alike, folder / "alike"),
+        "versions": make_case(database_url, two, folder / "versions"),
+        "one version": make_case(database_url, two, folder / "version", number=1, confidence=0.8),
+        "populations": make_case(database_url, spain, folder / "populations"),
+        "even populations": make_case(database_url, even, folder / "even"),
+        "every kind": make_case(database_url, people[0], folder / "kinds"),
+        "one response": make_case(database_url, people[1], folder / "one"),
+        "no response": make_case(database_url, people[2], folder / "none"),
+        "all alike": make_case(database_url, alike, folder / "alike"),
     }
 
 
@@ -294,7 +294,7 @@ def in_r(cases: Mapping[str, Case], twins: Sequence[Path]) -> dict[tuple[Path, s
     return found
 
 
-def recomputed(ran: Ran) -> Table:
+def read_recomputed(ran: Ran) -> Table:
     """What a script printed as CSV."""
     assert ran.status == 0, ran.output
     return table(csv.DictReader(io.StringIO(ran.output, newline="")))
@@ -315,7 +315,7 @@ def says(case: Case) -> Table:
     return table(row for row in case.table("estimates.csv") if row["n"] not in ("", "0"))
 
 
-def collapsed(case: Case) -> set[tuple[str, ...]]:
+def find_collapsed(case: Case) -> set[tuple[str, ...]]:
     """What it weights with strata that are taken together or not used."""
     return {
         tuple(row[key] for key in KEYS)
@@ -324,7 +324,7 @@ def collapsed(case: Case) -> set[tuple[str, ...]]:
     }
 
 
-def unnamed(case: Case) -> set[tuple[str, ...]]:
+def find_unnamed(case: Case) -> set[tuple[str, ...]]:
     """What it says of strata that no row names, and of those that count by the populations of such strata."""
     if "strata.csv" not in case.names:
         return set()
@@ -334,13 +334,13 @@ def unnamed(case: Case) -> set[tuple[str, ...]]:
         above = f"{key[4]} > " if key[4] else ""
         return key[5] == "population" and any(path.startswith(above) for path in hidden)
 
-    together = collapsed(case)
+    together = find_collapsed(case)
     return {key for key in says(case) if key[4] in hidden or key in together or weighs_hidden(key)}
 
 
 def agrees(case: Case, found: Table) -> None:
     """To 1e-9; all that the report says but of strata that no row names."""
-    hidden = unnamed(case)
+    hidden = find_unnamed(case)
     expected = {key: values for key, values in says(case).items() if key not in hidden}
     for key, values in expected.items():
         assert found[key] == pytest.approx(values, rel=1e-9, abs=1e-9, nan_ok=True), key
@@ -352,8 +352,8 @@ def test_python_with_numpy_alone_recomputes_every_estimate(
     cases: Mapping[str, Case], numpy_alone: Callable[[Path, str], Ran]
 ) -> None:
     for case in cases.values():
-        agrees(case, recomputed(numpy_alone(case.folder, "csv")))
-    groups = {key[3:] for key in says(cases["versions"]).keys() - unnamed(cases["versions"])}
+        agrees(case, read_recomputed(numpy_alone(case.folder, "csv")))
+    groups = {key[3:] for key in says(cases["versions"]).keys() - find_unnamed(cases["versions"])}
     assert groups == {
         ("all", "", "responses"),
         ("stratum", "Spain", "population"),
@@ -371,7 +371,7 @@ def test_base_r_recomputes_every_estimate(
     cases: Mapping[str, Case], in_r: Mapping[tuple[Path, str], Ran]
 ) -> None:
     for case in cases.values():
-        agrees(case, recomputed(in_r[case.folder, "csv"]))
+        agrees(case, read_recomputed(in_r[case.folder, "csv"]))
 
 
 def test_scripts_compare_themselves_with_the_report_and_notice_what_is_wrong(
@@ -381,8 +381,8 @@ def test_scripts_compare_themselves_with_the_report_and_notice_what_is_wrong(
     in_r: Mapping[tuple[Path, str], Ran],
 ) -> None:
     case = cases["versions"]
-    hidden = unnamed(case)
-    few, together = len(hidden), len(collapsed(case))
+    hidden = find_unnamed(case)
+    few, together = len(hidden), len(find_collapsed(case))
     whole = f"{len(says(case)) - few} estimates compared, largest difference "
     rest = (
         f"{together} more weight strata that are taken together or not used: not recomputed here.\n"
@@ -464,7 +464,7 @@ def test_a_stratum_that_is_withheld_and_none_at_all_are_written_differently(
             if n:
                 factories.store(database_url, survey, [([1, 0], n)], links.get(path, ""))
         factories.close(database_url, survey.slug)
-        case = made(database_url, survey, tmp_path / str(own))
+        case = make_case(database_url, survey, tmp_path / str(own))
 
         rows = [row["stratum"] for row in case.table("responses.csv")]
         assert {value: rows.count(value) for value in rows} == found
@@ -472,7 +472,7 @@ def test_a_stratum_that_is_withheld_and_none_at_all_are_written_differently(
         assert set(codebook) == {NO_STRATUM, WITHHELD}
         assert "own link" in codebook[NO_STRATUM]["report_text"]
         assert "may not be named" in codebook[WITHHELD]["report_text"]
-        agrees(case, recomputed(numpy_alone(case.folder, "csv")))
+        agrees(case, read_recomputed(numpy_alone(case.folder, "csv")))
         told = {key[3] for key in says(case)}
         assert ("without stratum" in told) == (own == 12)
 
@@ -527,7 +527,7 @@ def test_every_answer_has_a_text_in_the_language_of_the_survey(
     database_url = sqlite(True)
     survey = factories.publish(database_url, spanish)
     factories.store(database_url, survey, [([1, 0], 40)])
-    in_spanish = made(database_url, survey, tmp_path / "es")
+    in_spanish = make_case(database_url, survey, tmp_path / "es")
 
     for case in (*cases.values(), in_spanish):
         for row in case.table("codebook.csv"):
@@ -541,23 +541,25 @@ def test_every_answer_has_a_text_in_the_language_of_the_survey(
 
 
 def test_intervals_are_called_by_the_method_that_gave_them(cases: Mapping[str, Case]) -> None:
-    def called(case: str, **wanted: str) -> set[str]:
+    def list_methods(case: str, **wanted: str) -> set[str]:
         rows = cases[case].table("estimates.csv")
         return {row["interval"] for row in rows if wanted.items() <= row.items() and row["n"]}
 
     kinds_ = "every kind"  # 300 responses
-    assert called(kinds_, question="coin") == {"wilson"}
-    assert called(kinds_, question="party", statistic="share") == {"wilson"}
-    assert called(kinds_, question="cups", statistic="mean") == {"wilson"}  # two reports, lowest and highest
-    assert called(kinds_, question="mood", statistic="share") == {"score"}  # near answers more often
-    assert called(kinds_, question="mood", statistic="mean") == {"score"}
-    assert called(kinds_, question="mugs", statistic="mean") == {"fieller of score"}
+    assert list_methods(kinds_, question="coin") == {"wilson"}
+    assert list_methods(kinds_, question="party", statistic="share") == {"wilson"}
+    assert list_methods(kinds_, question="cups", statistic="mean") == {
+        "wilson"
+    }  # two reports, lowest and highest
+    assert list_methods(kinds_, question="mood", statistic="share") == {"score"}  # near answers more often
+    assert list_methods(kinds_, question="mood", statistic="mean") == {"score"}
+    assert list_methods(kinds_, question="mugs", statistic="mean") == {"fieller of score"}
     pooled = {"group": "all", "weighting": "responses"}
-    assert called("versions", question="used", **pooled) == {"added wilson"}
-    assert called("versions", question="mood", statistic="mean", **pooled) == {"added score"}
-    assert called("versions", question="mugs", statistic="mean", **pooled) == {"fieller of added score"}
-    assert called("one version", question="used", **pooled) == {"wilson"}
-    assert called("one response", question="coin") == {"exact"}
+    assert list_methods("versions", question="used", **pooled) == {"added wilson"}
+    assert list_methods("versions", question="mood", statistic="mean", **pooled) == {"added score"}
+    assert list_methods("versions", question="mugs", statistic="mean", **pooled) == {"fieller of added score"}
+    assert list_methods("one version", question="used", **pooled) == {"wilson"}
+    assert list_methods("one response", question="coin") == {"exact"}
 
 
 def test_rows_are_sorted_by_what_they_hold(sqlite: NewDatabase, tmp_path: Path) -> None:
@@ -569,7 +571,7 @@ def test_rows_are_sorted_by_what_they_hold(sqlite: NewDatabase, tmp_path: Path) 
         survey = factories.publish(database_url)
         for one in stored:
             factories.store(database_url, survey, [one], day=date(2026, 5, 1 + number))
-        packed.append(made(database_url, survey, tmp_path / str(number)))
+        packed.append(make_case(database_url, survey, tmp_path / str(number)))
 
     for name in ("responses.csv", "responses.parquet"):
         assert len({(case.folder / name).read_bytes() for case in packed}) == 1
@@ -587,18 +589,18 @@ def test_one_version_alone_tells_nothing_of_strata(sqlite: NewDatabase, tmp_path
         links = factories.plant(database_url, survey.slug, "North\nSouth")
         factories.store(database_url, survey, [(north, 5)], links["North"])
         factories.store(database_url, survey, [(south, 5)], links["South"])
-        found.append(made(database_url, survey, tmp_path / str(number), number=1))
+        found.append(make_case(database_url, survey, tmp_path / str(number), number=1))
     one, other = ((case.folder / "responses.csv").read_bytes() for case in found)
 
     assert one == other
     assert not any("strata.csv" in case.names for case in found)
     # The twin: all versions together name the strata, and the files differ.
-    assert made(database_url, survey, tmp_path / "named").table("responses.csv")[0]["stratum"] == "North"
+    assert make_case(database_url, survey, tmp_path / "named").table("responses.csv")[0]["stratum"] == "North"
 
 
 def test_the_same_report_gives_the_same_bytes(cases: Mapping[str, Case]) -> None:
     for case in cases.values():
-        assert zipped(case.report) == case.packed
+        assert zip_microdata(case.report) == case.packed
 
 
 def test_readme_tells_both_languages_what_each_file_is(cases: Mapping[str, Case]) -> None:
@@ -698,7 +700,7 @@ def test_the_scripts_of_regressions_find_what_the_page_finds(
             factories.store(
                 database_url, version, [([1], yes), ([0], 300 - yes)], links.get(path, survey.slug)
             )
-    case = made(database_url, survey, tmp_path)
+    case = make_case(database_url, survey, tmp_path)
     weighted = explain_answer(of_report(case.report), "q1", ["stratum"])
     assert weighted.unweighted is not None
     rows = (case.folder / "responses.csv").read_text("utf-8").splitlines()

@@ -46,26 +46,28 @@ def upgrade():
 def _differences(engine: sa.Engine, metadata: sa.MetaData) -> list[Any]:
     """What Alembic would change to make the database equal to the models."""
 
-    def shared(name: str | None, kind: str, _parents: object) -> bool:
+    def is_shared(name: str | None, kind: str, _parents: object) -> bool:
         return kind != "table" or not _OWN.fullmatch(str(name))
 
     with engine.connect() as connection:
         context = MigrationContext.configure(
             connection,
-            opts={"compare_type": True, "compare_server_default": True, "include_name": shared},
+            opts={"compare_type": True, "compare_server_default": True, "include_name": is_shared},
         )
         return list(compare_metadata(context, metadata))
 
 
-def _described(engine: sa.Engine) -> dict[str, Any]:
+def _describe_tables(engine: sa.Engine) -> dict[str, Any]:
     """Everything that the database itself says about its tables, names of constraints included."""
     inspector = sa.inspect(engine)
     tables = sorted(set(inspector.get_table_names()) - {"alembic_version"})
 
     def plain(found: list[Any]) -> list[str]:
-        return sorted(repr(sorted((key, said(value)) for key, value in entry.items())) for entry in found)
+        return sorted(
+            repr(sorted((key, describe_value(value)) for key, value in entry.items())) for entry in found
+        )
 
-    def said(value: Any) -> str:
+    def describe_value(value: Any) -> str:
         # A condition is an object of its own, which tells its place in memory from within a dictionary.
         return str({key: str(part) for key, part in value.items()}) if isinstance(value, dict) else str(value)
 
@@ -86,9 +88,9 @@ def _described(engine: sa.Engine) -> dict[str, Any]:
     }
 
 
-def _modelled(engine: sa.Engine) -> dict[str, Any]:
+def _describe_models(engine: sa.Engine) -> dict[str, Any]:
     Base.metadata.create_all(engine)
-    return _described(engine)
+    return _describe_tables(engine)
 
 
 def test_schema_after_migrations_equals_the_models(new_database: NewDatabase) -> None:
@@ -96,8 +98,8 @@ def test_schema_after_migrations_equals_the_models(new_database: NewDatabase) ->
     migrate(migrated)
 
     assert _differences(migrated, Base.metadata) == []
-    described = _described(migrated)
-    assert described == _modelled(modelled)
+    described = _describe_tables(migrated)
+    assert described == _describe_models(modelled)
     assert any(table["checks"] for table in described.values())
     migrated.dispose()
     modelled.dispose()
@@ -133,7 +135,7 @@ def test_constraint_that_differs_is_noticed(new_database: NewDatabase) -> None:
     metadata.create_all(other)
 
     assert _differences(other, Base.metadata) == []
-    assert _described(other) != _described(migrated)
+    assert _describe_tables(other) != _describe_tables(migrated)
     migrated.dispose()
     other.dispose()
 
@@ -293,7 +295,7 @@ def test_rows_of_surveys_move_into_tables_of_their_own(empty_database_url: str) 
     # What was stored before is to be tidied: the closed survey, and what all of them shared.
     assert [row[1] for row in dump(empty_database_url)["untidied"]] == [22, None]
     new = factories.draft(empty_database_url, factories.definition())
-    ((number,),) = _selected(engine, f"SELECT id FROM surveys WHERE slug = '{new}'")  # noqa: S608
+    ((number,),) = _select_rows(engine, f"SELECT id FROM surveys WHERE slug = '{new}'")  # noqa: S608
     assert _own(engine, number) == _own(engine, 21)
     with engine.begin() as connection:  # the broken twin
         connection.exec_driver_sql("ALTER TABLE responses_21 ADD COLUMN received_at TIMESTAMP")
@@ -324,7 +326,7 @@ def hashed_id(receipt: bytes) -> bytes:
     return hashlib.sha256(receipt).digest()[:16]
 
 
-def _selected(engine: sa.Engine, query: str) -> list[tuple[Any, ...]]:
+def _select_rows(engine: sa.Engine, query: str) -> list[tuple[Any, ...]]:
     with engine.connect() as connection:
         return [tuple(row) for row in connection.exec_driver_sql(query)]
 
@@ -339,7 +341,7 @@ def _rows(engine: sa.Engine, table: str) -> list[tuple[Any, ...]]:
 def _own(engine: sa.Engine, number: int) -> str:
     """A survey's own tables and what guards them, without its number."""
     names = tuple(kind.name + f"_{number}" for kind in own_tables.KINDS)
-    described = {name: table for name, table in _described(engine).items() if name in names}
+    described = {name: table for name, table in _describe_tables(engine).items() if name in names}
     if engine.dialect.name == "sqlite":
         guards = f"SELECT name, sql FROM sqlite_master WHERE type = 'trigger' AND tbl_name IN {names} ORDER BY name"  # noqa: S608
     else:
@@ -349,7 +351,7 @@ def _own(engine: sa.Engine, number: int) -> str:
             f"WHERE attrelid::regclass::text IN {names} "
             "ORDER BY tgname, attname, attstattarget, attstorage"
         )
-    told = f"{described} {_selected(engine, guards)}"
+    told = f"{described} {_select_rows(engine, guards)}"
     return re.sub(rf"_{number}(?=\D)|\({number}\)|'{number}'|(?<!>)= {number}\b", "_N", told)
 
 

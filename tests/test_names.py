@@ -1,4 +1,4 @@
-"""The rules for names that can be counted: files, classes and functions of the server, and what tests share."""
+"""The rules for names that can be counted: files, classes and functions of the server and of tests."""
 
 import ast
 from collections import defaultdict
@@ -31,12 +31,20 @@ def modules() -> tuple[tuple[Path, ast.Module], ...]:
 
 
 @cache
-def shared_modules() -> tuple[tuple[Path, ast.Module], ...]:
-    """What tests import of each other: every module of theirs but the tests themselves."""
+def modules_of_tests() -> tuple[tuple[Path, ast.Module], ...]:
     return tuple(
         (path, ast.parse(path.read_text("utf-8")))
         for path in sorted((ROOT / "tests").rglob("*.py"))
-        if "node_modules" not in path.parts and not path.name.startswith(("test_", "conftest", "__init__"))
+        if "node_modules" not in path.parts
+    )
+
+
+def shared_modules() -> tuple[tuple[Path, ast.Module], ...]:
+    """What tests import of each other: every module of theirs but the tests themselves."""
+    return tuple(
+        (path, tree)
+        for path, tree in modules_of_tests()
+        if not path.name.startswith(("test_", "conftest", "__init__"))
     )
 
 
@@ -65,10 +73,11 @@ def test_no_two_classes_have_one_name(read: Modules) -> None:
     assert {name: paths for name, paths in places.items() if len(paths) > 1} == {}
 
 
-def test_no_function_is_a_bare_participle() -> None:
+@pytest.mark.parametrize("read", [modules, modules_of_tests])
+def test_no_function_is_a_bare_participle(read: Modules) -> None:
     found = {
         f"{path.relative_to(ROOT)}: {node.name}"
-        for path, tree in modules()
+        for path, tree in read()
         for node in ast.walk(tree)
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
         and is_bare_participle(node.name)

@@ -24,17 +24,17 @@ from tests.conftest import NewDatabase
 from tests.support import every_kind, factories, sample_archives
 from tests.support.front_client import create_app
 from tests.support.odd_inputs import bent, odd_archives, odd_documents
-from tests.support.scale import scaled
+from tests.support.scale import choose_size
 from tests.support.strategies import documents
 
 pytestmark = pytest.mark.scaled
 
-EXAMPLES = scaled(20, 139)
+EXAMPLES = choose_size(20, 139)
 """Of each kind (definitions, drafts, archives) in a part, which has a database of its own: beside thousands of surveys
 a page would do little else than to read which tables there are."""
-PARTS = scaled(1, 24)
+PARTS = choose_size(1, 24)
 """Each draws other examples; side by side where there are cores."""
-LOOKS = scaled(2, 4)
+LOOKS = choose_size(2, 4)
 """Pages that are opened of a survey at a time, each once."""
 PATIENCE = 5
 """How often something is asked for that cannot be had at the moment."""

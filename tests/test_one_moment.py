@@ -16,7 +16,7 @@ from server.reports import read
 from server.store.engines import make_engine, snapshot
 from server.store.models import Survey
 from tests.support import factories
-from tests.support.scale import scaled
+from tests.support.scale import choose_size
 
 FIRST = date(2026, 5, 1)
 
@@ -51,7 +51,7 @@ def test_reports_and_files_are_of_one_moment(signed_in: FlaskClient, database_ur
     home = f"/manage/surveys/{survey.slug}"
     seen = set()
     with answering(database_url, survey):
-        for _ in range(scaled(8, 80)):
+        for _ in range(choose_size(8, 80)):
             report = json.loads(signed_in.get(f"{home}/report.json").text)
             seen.add(report["n"])
             assert sum(period["n"] for period in report["days"]) == report["n"]

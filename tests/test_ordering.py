@@ -57,7 +57,7 @@ def looked_at(database_url: str, survey: Published) -> list[object]:
         assert found is not None
         tallies = [
             (key, [batches.add_up([tally]).patterns.tobytes(), tally.n])
-            for key, tally in sorted(batch_dumps.shown(session, found).items(), key=repr)
+            for key, tally in sorted(batch_dumps.dump_shown(session, found).items(), key=repr)
         ]
         days = batches.count_sealed_by_day(session, found)
     engine.dispose()

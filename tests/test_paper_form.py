@@ -73,12 +73,12 @@ def test_the_page_says_which_designs_have_a_form(page: str) -> None:
     said = {name: word for names, word in rows for name in re.findall(r"`(\w+)`", names)}
     assert set(said) == {*DEVICES, *STRONG}
     for name, word in said.items():
-        assert (word in ("yes", "sí")) is not any(list_obstacles(published(name))), name
+        assert (word in ("yes", "sí")) is not any(list_obstacles(publish_entries(name))), name
     # The twin: Warner's design whose opposite is likelier has none.
-    assert any(list_obstacles(published("warner", truth=0.25)))
+    assert any(list_obstacles(publish_entries("warner", truth=0.25)))
 
 
-def published(mechanism: str, **parameters: Any) -> list[dict[str, Any]]:
+def publish_entries(mechanism: str, **parameters: Any) -> list[dict[str, Any]]:
     """The entries of a published survey with a question under a design."""
     if mechanism in MADE or mechanism == "coin_flip":
         stated = {"mechanism": mechanism, **MADE.get(mechanism, {"gamma": 0.25}), **parameters}
@@ -182,7 +182,7 @@ def test_the_form_says_who_asks_what_and_how_to_throw(
     assert done.exit_code == 0, done.output
     text = read_text(file)
     for words in (*said, "We ask about", "I know what this is for.", survey.version[:8]):
-        assert joined(words) in text, words
+        assert join_text(words) in text, words
     for key in KEYS[:4]:
         assert key in text
     again = tmp_path / "again.pdf"
@@ -292,13 +292,13 @@ def test_a_question_that_is_longer_than_a_page_goes_on_on_the_next(database_url:
         assert [piece for piece in page if piece.y <= number.y and piece.text and piece.y != number.y] == []
 
 
-def joined(text: str) -> str:
+def join_text(text: str) -> str:
     """Without what typesetting changes: spaces and ends of lines."""
     return "".join(text.split())
 
 
 def read_text(file: Path) -> str:
-    return joined("".join(page.text for page in pages(file.read_bytes())))
+    return join_text("".join(page.text for page in pages(file.read_bytes())))
 
 
 @pytest.mark.parametrize(

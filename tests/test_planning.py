@@ -24,24 +24,24 @@ def options(number: int) -> list[dict[str, str]]:
     return [{"name": f"o{place}", "text": f"Option {place}"} for place in range(number)]
 
 
-def asked(
+def make_question(
     name: str, kind: str, mechanism: str, more: dict[str, Any] | None = None, **strength: Any
 ) -> dict[str, Any]:
     design = {"mechanism": mechanism, **strength}
     return {"name": name, "kind": kind, "text": f"{name}?", **(more or {}), "design": design}
 
 
-YES_NO = asked("yes", "yes_no", "coin_flip", gamma=0.25)
+YES_NO = make_question("yes", "yes_no", "coin_flip", gamma=0.25)
 EVERY_KIND = [
     YES_NO,
-    asked("refused", "yes_no", "k_ary", {"prefer_not_to_say": True}, epsilon=1),
-    asked("one", "select_one", "k_ary", {"options": options(4)}, epsilon=1),
-    asked("boxed", "select_one", "unary", {"options": options(20)}, epsilon=1),
-    asked("all", "select_multiple", "coin_flip", {"options": options(3)}, epsilon=3),
-    asked("scale", "scale", "ordinal", {"options": options(5)}, epsilon=2),
-    asked("flat", "scale", "k_ary", {"options": options(5)}, epsilon=2),
-    asked("number", "number", "stochastic_rounding", HOURS, epsilon=1),
-    asked("bins", "binned_number", "k_ary", {**HOURS, "cuts": [10, 20]}, epsilon=1),
+    make_question("refused", "yes_no", "k_ary", {"prefer_not_to_say": True}, epsilon=1),
+    make_question("one", "select_one", "k_ary", {"options": options(4)}, epsilon=1),
+    make_question("boxed", "select_one", "unary", {"options": options(20)}, epsilon=1),
+    make_question("all", "select_multiple", "coin_flip", {"options": options(3)}, epsilon=3),
+    make_question("scale", "scale", "ordinal", {"options": options(5)}, epsilon=2),
+    make_question("flat", "scale", "k_ary", {"options": options(5)}, epsilon=2),
+    make_question("number", "number", "stochastic_rounding", HOURS, epsilon=1),
+    make_question("bins", "binned_number", "k_ary", {**HOURS, "cuts": [10, 20]}, epsilon=1),
 ]
 
 
@@ -84,7 +84,7 @@ def test_a_survey_without_a_plan_is_planned_for_five_points() -> None:
 
 def test_the_plan_of_a_definition_is_held_against_every_question() -> None:
     sensitive, mild = (
-        asked(name, "yes_no", "coin_flip", gamma=gamma) for name, gamma in (("a", 0.1), ("b", 0.4))
+        make_question(name, "yes_no", "coin_flip", gamma=gamma) for name, gamma in (("a", 0.1), ("b", 0.4))
     )
     made = planning.plan(survey(mild, sensitive, plan={"respondents": 1000, "margin": 0.05}))
 
@@ -101,7 +101,7 @@ def test_the_plan_of_a_definition_is_held_against_every_question() -> None:
 
 
 def test_the_shares_of_an_ordinal_scale_are_shown_and_not_promised() -> None:
-    ordinal = asked("scale", "scale", "ordinal", {"options": options(5)}, epsilon=2)
+    ordinal = make_question("scale", "scale", "ordinal", {"options": options(5)}, epsilon=2)
     made = planning.plan(survey(ordinal, plan={"respondents": 1115, "margin": 0.05}))
 
     mean, shares = made.questions[0].targets
@@ -116,24 +116,28 @@ def test_the_shares_of_an_ordinal_scale_are_shown_and_not_promised() -> None:
 
 
 def test_a_divided_budget_leaves_nothing_and_an_undivided_one_says_what() -> None:
-    shared = [asked(name, "yes_no", "coin_flip") for name in ("a", "b", "c")]
+    shared = [make_question(name, "yes_no", "coin_flip") for name in ("a", "b", "c")]
     made = planning.plan(survey(*shared, budget=2))
     assert (made.budget, made.left) == (2, 0)
     assert made.epsilon == pytest.approx(2, abs=1e-6)
     assert made.belief == pytest.approx(math.e**2 / (math.e**2 + 9), abs=1e-6)
 
-    partly = planning.plan(survey(asked("a", "yes_no", "coin_flip", gamma=0.25), budget=3))
+    partly = planning.plan(survey(make_question("a", "yes_no", "coin_flip", gamma=0.25), budget=3))
     assert partly.left == pytest.approx(3 - 1.099, abs=1e-9)  # ln 3, rounded up
 
 
 def test_a_number_is_planned_the_same_in_any_unit_and_with_refusals_for_more() -> None:
     years = {"low": 1950, "high": 2010, "step": 1}
     plain, other = (
-        planning.plan(survey(asked("n", "number", "stochastic_rounding", grid, epsilon=1)))
+        planning.plan(survey(make_question("n", "number", "stochastic_rounding", grid, epsilon=1)))
         for grid in (HOURS, years)
     )
     refused = planning.plan(
-        survey(asked("n", "number", "stochastic_rounding", {**HOURS, "prefer_not_to_say": True}, epsilon=1))
+        survey(
+            make_question(
+                "n", "number", "stochastic_rounding", {**HOURS, "prefer_not_to_say": True}, epsilon=1
+            )
+        )
     )
     needed = [made.questions[0].respondents for made in (plain, other, refused)]
     assert needed[0] == needed[1] < needed[2]

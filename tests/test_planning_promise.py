@@ -105,7 +105,7 @@ def half_width_of(planned: Planned, question: Question) -> tuple[NDArray[np.floa
     ), lambda counts: float(np.ptp(estimate_shares(counts, design).intervals, axis=1).max()) / 2
 
 
-def kept(planned: Planned, respondents: int) -> bool:
+def is_kept(planned: Planned, respondents: int) -> bool:
     """Whether the simulated half-width at so many respondents is within 5 % of the margin asked for."""
     question = question_of(planned)
     design: Design = question.designs[0]
@@ -120,13 +120,13 @@ def kept(planned: Planned, respondents: int) -> bool:
 @pytest.mark.parametrize("name", PLANS)
 def test_the_planned_respondents_give_the_margin(name: str) -> None:
     planned = PLANS[name]
-    assert kept(planned, target_of(planned, question_of(planned)).respondents)
+    assert is_kept(planned, target_of(planned, question_of(planned)).respondents)
 
 
 @pytest.mark.parametrize("name", PLANS)
 def test_the_formula_of_a_direct_question_breaks_the_promise(name: str) -> None:
     planned = PLANS[name]
-    assert not kept(planned, math.ceil(norm.ppf(0.975) ** 2 / 4 / planned.margin**2))
+    assert not is_kept(planned, math.ceil(norm.ppf(0.975) ** 2 / 4 / planned.margin**2))
 
 
 @pytest.mark.parametrize("name", [name for name in PLANS if "epsilon" in PLANS[name].entry["design"]])
@@ -134,7 +134,7 @@ def test_the_formula_of_a_direct_question_breaks_the_promise(name: str) -> None:
 def test_a_plan_for_another_epsilon_breaks_the_promise(name: str, factor: float) -> None:
     planned = PLANS[name]
     other = question_of(planned, epsilon=factor * planned.entry["design"]["epsilon"])
-    assert not kept(planned, target_of(planned, other).respondents)
+    assert not is_kept(planned, target_of(planned, other).respondents)
 
 
 @pytest.mark.parametrize("name", PLANS)

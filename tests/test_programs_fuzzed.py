@@ -26,11 +26,11 @@ from tests.conftest import NewDatabase
 from tests.support import factories, sample_releases
 from tests.support.cached_dump import CachedDump
 from tests.support.front_client import create_app
-from tests.support.scale import scaled
+from tests.support.scale import choose_size
 
 pytestmark = pytest.mark.scaled
 
-EACH = scaled(8, -(-45_000 // len(OPERATIONS)))
+EACH = choose_size(8, -(-45_000 // len(OPERATIONS)))
 """Requests to each operation: 45,000 in all where they are many.
 
 Making one takes longer than answering it. With strangers' bodies (40,000), odd surveys (10,000), forms (2,000, in

@@ -63,7 +63,7 @@ def test_a_response_with_work_is_stored_as_without(
         client.post(survey.url, json=with_work),
     ]
     assert [answer.status_code for answer in answers] == [201, 201, 200, 200, 200]
-    one, other = factories.stored(database_url)
+    one, other = factories.list_responses(database_url)
     assert one[1:] == other[1:]
 
 
@@ -95,7 +95,7 @@ def test_what_is_not_the_work_of_this_response_is_refused(
     malformed: list[Any] = ["", found[:-1], found + "0", found.upper().replace("0", "G"), 7, None, [found]]
     for work in malformed:
         assert refusal(site, survey, body | {"work": work})[:2] == (422, "work"), work
-    assert factories.stored(database_url) == []
+    assert factories.list_responses(database_url) == []
     assert site.post(survey.url, json=body | {"work": found}).status_code == 201
 
 
@@ -108,7 +108,7 @@ def test_a_code_stands_in_for_work_where_codes_are_asked_for(
     site = working.test_client()
     for link, invitation, status in [(survey, code, 201), (opened, code, 410), (opened, "0" * 16, 410)]:
         assert site.post(link.url, json=link.response([0, 1], invitation=invitation)).status_code == status
-    assert len(factories.stored(database_url)) == 1
+    assert len(factories.list_responses(database_url)) == 1
 
 
 def test_only_pages_that_need_it_load_what_works(

@@ -269,7 +269,7 @@ def test_how_answers_were_protected_takes_two_sentences_twice_and_the_rest_is_fo
     assert "Of whoever answered more than once, more can be learned." in method
 
 
-def said(blocks: object) -> str:
+def join_paragraphs(blocks: object) -> str:
     return " ".join(block.text.text for block in blocks if isinstance(block, Paragraph))  # type: ignore[attr-defined]
 
 
@@ -281,9 +281,9 @@ def test_what_is_said_of_coins_is_that_of_the_version_that_hides_least() -> None
         for number, definition in ((2, strong), (1, weak))
     )
     both = replace(publish(), versions=versions)
-    assert f"right at most {weak.guesses.right} times in 100" in said(describe_coin(words, both))
+    assert f"right at most {weak.guesses.right} times in 100" in join_paragraphs(describe_coin(words, both))
     assert weak.guesses.right > strong.guesses.right
-    assert "could be right nearly always" in said(describe_coin(words, publish()))
+    assert "could be right nearly always" in join_paragraphs(describe_coin(words, publish()))
 
 
 def test_what_is_said_of_noise_is_true_of_every_kind_of_release() -> None:
@@ -293,7 +293,7 @@ def test_what_is_said_of_noise_is_true_of_every_kind_of_release() -> None:
 
     def describe(**changed: object) -> str:
         published = publish(ledger=replace(book, **changed))  # type: ignore[arg-type]
-        return said([*describe_noise(words, published), *describe_loss(words, published)])
+        return join_paragraphs([*describe_noise(words, published), *describe_loss(words, published)])
 
     assert "before anything was published" in describe()
     assert "As δ is not 0" in describe()
@@ -307,7 +307,7 @@ def test_what_is_said_of_noise_is_true_of_every_kind_of_release() -> None:
 
 
 def describe_noise_of_nothing(words: ReportWords) -> str:
-    return said(describe_noise(words, publish(ledger=NOTHING)))
+    return join_paragraphs(describe_noise(words, publish(ledger=NOTHING)))
 
 
 @pytest.mark.parametrize(

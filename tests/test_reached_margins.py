@@ -19,7 +19,7 @@ from server.simulation import Assumptions, simulate
 from tests.conftest import NewDatabase
 from tests.support import every_kind, factories
 from tests.support.front_client import create_app
-from tests.support.scale import scaled
+from tests.support.scale import choose_size
 
 PLAN = {"respondents": 1_500, "margin": 0.05}
 ORDINAL = {
@@ -159,7 +159,7 @@ def test_no_sentence_says_more_than_its_margin(
     seen = set()
     with site[0].test_request_context("/", headers={"Accept-Language": language}):
         module = site[0].jinja_env.get_template("results/_margins.html").module
-        for one in make_up(progress, scaled(2_000, 30_000)):
+        for one in make_up(progress, choose_size(2_000, 30_000)):
             unit = one.range if one.what == "mean" else 100
             exact = {name: unit * value for name, value in vars(one).items() if name in ("reached", "along")}
             wanted = None if one.wanted is None else unit * one.wanted

@@ -61,9 +61,9 @@ def counting_futures(at_most: int) -> Iterator[None]:
     assert sum(isinstance(each, asyncio.Future) for each in gc.get_objects()) <= at_most
 
 
-def test_a_server_says_that_it_is_alive_and_ready(served: Served) -> None:
+def test_a_server_says_that_it_is_alive_and_ready(installation: Served) -> None:
     for path, word in (("/health", b"alive\n"), ("/ready", b"ready\n")):
-        status, headers, body = factories.ask(served.url + path)
+        status, headers, body = factories.ask(installation.url + path)
         assert (status, body) == (200, word)
         assert headers["Content-Type"] == "text/plain; charset=utf-8"
         assert headers["Cache-Control"] == "no-store"

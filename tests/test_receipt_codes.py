@@ -11,7 +11,7 @@ import segno
 
 from tests.support import factories
 from tests.support.code_reader import read_code
-from tests.support.scale import scaled
+from tests.support.scale import choose_size
 
 ENCODER = factories.ROOT / "client" / "qr.js"
 FULL = {4: 62, 5: 84, 6: 106, 7: 122, 8: 152, 9: 180, 10: 213, 11: 251, 12: 287, 13: 331, 14: 362}
@@ -55,7 +55,7 @@ def says(code: list[str], text: str) -> bool:
 @pytest.mark.scaled
 def test_full_codes_are_those_of_segno() -> None:
     """Where something is left to fill, segno 1.6 puts a byte more than the standard says, which readers skip."""
-    texts = [address(length) for length in FULL.values() for _ in range(scaled(10, 500))]
+    texts = [address(length) for length in FULL.values() for _ in range(choose_size(10, 500))]
     codes = encode(texts)
     assert {(len(code) - 17) // 4 for code in codes if code} == FULL.keys()
     assert all(code == drawn_by_segno(text) for code, text in zip(codes, texts, strict=True))
@@ -64,8 +64,8 @@ def test_full_codes_are_those_of_segno() -> None:
 @pytest.mark.scaled
 def test_a_code_of_any_length_says_its_text() -> None:
     chance = random.Random(7)
-    texts = [address(chance.randint(67, 120)) for _ in range(scaled(2000, 20000))]
-    texts += [address(length) for length in range(120, 363, scaled(9, 1))]
+    texts = [address(chance.randint(67, 120)) for _ in range(choose_size(2000, 20000))]
+    texts += [address(length) for length in range(120, 363, choose_size(9, 1))]
     texts += ["", "é", "a" * 15, f"http://127.0.0.1:8000/s/bcdf23ghjk45/receipt#{'0' * 32}"]
     assert [read_code(code or []) for code in encode(texts)] == texts
 

@@ -36,9 +36,9 @@ from tests.conftest import NewDatabase
 from tests.privacy.test_differencing import GAMES, SLACK, bound
 from tests.support import batch_dumps, factories
 from tests.support.backups import back_up, restore
-from tests.support.factories import Published, dump, stored
+from tests.support.factories import Published, dump, list_responses
 from tests.support.front_client import create_app
-from tests.support.sample_releases import found, grant, values
+from tests.support.sample_releases import find_survey, grant, values
 from tests.support.withdrawal_lists import list_of, read_list
 
 MINIMUM = 3
@@ -49,7 +49,7 @@ def ask(client: FlaskClient, link: str, receipt: object, what: str = "receipt") 
     return client.post(f"/s/{link}/{what}.json", json={"receipt": receipt})
 
 
-def said(answer: TestResponse) -> tuple[int, str]:
+def read_answer(answer: TestResponse) -> tuple[int, str]:
     """Status, and what is said, or of which field."""
     document = answer.json
     assert document is not None
@@ -60,18 +60,18 @@ def test_a_response_is_in_until_it_is_taken_back(
     client: FlaskClient, survey: Published, database_url: str
 ) -> None:
     body, other = survey.response(), survey.response()
-    assert said(ask(client, survey.slug, body["id"])) == (200, "absent")
+    assert read_answer(ask(client, survey.slug, body["id"])) == (200, "absent")
     for each in (body, other):
         assert client.post(survey.url, json=each).status_code == 201
-    assert said(ask(client, survey.slug, body["id"])) == (200, "stored")
+    assert read_answer(ask(client, survey.slug, body["id"])) == (200, "stored")
     for _ in range(2):
-        assert said(ask(client, survey.slug, body["id"], "withdrawal")) == (200, "absent")
-    assert said(ask(client, survey.slug, body["id"])) == (200, "absent")
-    assert said(ask(client, survey.slug, other["id"])) == (200, "stored")
+        assert read_answer(ask(client, survey.slug, body["id"], "withdrawal")) == (200, "absent")
+    assert read_answer(ask(client, survey.slug, body["id"])) == (200, "absent")
+    assert read_answer(ask(client, survey.slug, other["id"])) == (200, "stored")
     # What is sent once more is answered as before, and stays out.
-    assert said(client.post(survey.url, json=body)) == (200, "known")
-    assert said(ask(client, survey.slug, body["id"])) == (200, "absent")
-    assert len(factories.stored(database_url)) == 1
+    assert read_answer(client.post(survey.url, json=body)) == (200, "known")
+    assert read_answer(ask(client, survey.slug, body["id"])) == (200, "absent")
+    assert len(factories.list_responses(database_url)) == 1
     assert factories.run(database_url, "check").exit_code == 0
 
 
@@ -89,13 +89,13 @@ def test_nobody_at_a_shared_address_keeps_another_from_taking_an_answer_back(
 
     def send(receipt: object, what: str) -> tuple[int, str]:
         sent = {"json": {"receipt": receipt}, "environ_base": {"REMOTE_ADDR": address}}
-        return said(client.post(f"/s/{survey.slug}/{what}.json", **sent))
+        return read_answer(client.post(f"/s/{survey.slug}/{what}.json", **sent))
 
     for place in range(asked):
         assert send(secrets.token_hex(16), ("receipt", "withdrawal")[place % 2]) == (200, "absent")
     assert send(body["id"], "receipt") == (200, "stored")
     assert send(body["id"], "withdrawal") == (200, "absent")
-    assert stored(database_url) == []
+    assert list_responses(database_url) == []
     app.extensions["moneda.engine"].dispose()
 
 
@@ -139,7 +139,7 @@ def test_a_made_up_receipt_is_looked_for_and_nothing_is_written(sqlite: NewDatab
     app = create_app(Config(database_url=database_url))
     writer = sqlite3.connect(str(sa.make_url(database_url).database), isolation_level=None)
     writer.execute("BEGIN IMMEDIATE")
-    assert said(ask(app.test_client(), survey.slug, "0" * 32, "withdrawal")) == (200, "absent")
+    assert read_answer(ask(app.test_client(), survey.slug, "0" * 32, "withdrawal")) == (200, "absent")
     writer.close()
     app.extensions["moneda.engine"].dispose()
 
@@ -151,10 +151,10 @@ def test_what_has_not_arrived_cannot_be_taken_back_and_pages_say_so(
     factories.settle(database_url, survey.slug, tablet=True)
     body = survey.response()
     before = dump(database_url)
-    assert said(ask(client, survey.slug, body["id"], "withdrawal")) == (200, "absent")
+    assert read_answer(ask(client, survey.slug, body["id"], "withdrawal")) == (200, "absent")
     assert dump(database_url) == before
-    assert said(client.post(survey.url, json=body)) == (201, "stored")
-    assert said(ask(client, survey.slug, body["id"])) == (200, "stored")
+    assert read_answer(client.post(survey.url, json=body)) == (201, "stored")
+    assert read_answer(ask(client, survey.slug, body["id"])) == (200, "stored")
     page = client.get(f"/s/{survey.slug}/receipt").text
     assert "Answers that still wait on a device cannot be taken back before they have arrived" in page
     tablet = client.get(f"/s/{survey.slug}/tablet").text
@@ -203,15 +203,15 @@ def test_any_link_of_the_survey_will_do_and_no_other(
     body = survey.response()
     assert client.post(f"/s/{links['North']}/responses", json=body).status_code == 201
     other = factories.publish(database_url)
-    assert said(ask(client, other.slug, body["id"])) == (200, "absent")
-    assert said(ask(client, "bcdf23ghjk45", body["id"])) == (404, "survey")
+    assert read_answer(ask(client, other.slug, body["id"])) == (200, "absent")
+    assert read_answer(ask(client, "bcdf23ghjk45", body["id"])) == (404, "survey")
     factories.settle(database_url, survey.slug, paused=True, cap=1)
     for link in (survey.slug, *links.values()):
-        assert said(ask(client, link, body["id"])) == (200, "stored")
-    assert said(ask(client, other.slug, body["id"], "withdrawal")) == (200, "absent")
-    assert len(stored(database_url)) == 1
-    assert said(ask(client, links["South"], body["id"], "withdrawal")) == (200, "absent")
-    assert stored(database_url) == []
+        assert read_answer(ask(client, link, body["id"])) == (200, "stored")
+    assert read_answer(ask(client, other.slug, body["id"], "withdrawal")) == (200, "absent")
+    assert len(list_responses(database_url)) == 1
+    assert read_answer(ask(client, links["South"], body["id"], "withdrawal")) == (200, "absent")
+    assert list_responses(database_url) == []
 
 
 def test_no_code_and_no_place_becomes_free(client: FlaskClient, survey: Published, database_url: str) -> None:
@@ -220,15 +220,15 @@ def test_no_code_and_no_place_becomes_free(client: FlaskClient, survey: Publishe
     body = survey.response(invitation=code)
     assert client.post(survey.url, json=body).status_code == 201
     ask(client, survey.slug, body["id"], "withdrawal")
-    assert stored(database_url) == []
-    assert said(client.post(survey.url, json=survey.response(invitation=other))) == (410, "survey")
+    assert list_responses(database_url) == []
+    assert read_answer(client.post(survey.url, json=survey.response(invitation=other))) == (410, "survey")
     factories.settle(database_url, survey.slug, cap=None)
-    assert said(client.post(survey.url, json=survey.response(invitation=code))) == (409, "invitation")
+    assert read_answer(client.post(survey.url, json=survey.response(invitation=code))) == (409, "invitation")
     # A retry stays out, also with a code that was never used.
-    assert said(client.post(survey.url, json=body)) == (200, "known")
-    assert said(client.post(survey.url, json={**body, "invitation": other})) == (200, "known")
+    assert read_answer(client.post(survey.url, json=body)) == (200, "known")
+    assert read_answer(client.post(survey.url, json={**body, "invitation": other})) == (200, "known")
     assert client.post(survey.url, json=survey.response(invitation=other)).status_code == 201
-    assert len(stored(database_url)) == 1
+    assert len(list_responses(database_url)) == 1
 
 
 def test_a_closed_survey_knows_no_receipt(client: FlaskClient, survey: Published, database_url: str) -> None:
@@ -239,12 +239,12 @@ def test_a_closed_survey_knows_no_receipt(client: FlaskClient, survey: Published
     factories.close(database_url, survey.slug)
     for what in ("receipt", "withdrawal"):
         for body in bodies:
-            assert said(ask(client, survey.slug, body["id"], what)) == (410, "survey")
+            assert read_answer(ask(client, survey.slug, body["id"], what)) == (410, "survey")
     after = dump(database_url)
     assert len(after["responses"]) == 1
     assert after["withdrawals"] == after["removals"] == []
     assert client.get(f"/s/{survey.slug}/receipt").status_code == 410
-    assert said(client.post(survey.url, json=bodies[0])) == (410, "survey")
+    assert read_answer(client.post(survey.url, json=bodies[0])) == (410, "survey")
 
 
 def _answer(client: FlaskClient, survey: Published, number: int, first: int = 0) -> list[dict[str, object]]:
@@ -255,9 +255,9 @@ def _answer(client: FlaskClient, survey: Published, number: int, first: int = 0)
     return bodies
 
 
-def _shown(database_url: str, slug: str) -> list[bytes]:
+def _list_shown(database_url: str, slug: str) -> list[bytes]:
     with factories.writing(database_url) as session:
-        tallies = batch_dumps.shown(session, found(session, slug)).values()
+        tallies = batch_dumps.dump_shown(session, find_survey(session, slug)).values()
         return sorted(string for tally in tallies for string in batch_dumps.strings(tally))
 
 
@@ -270,17 +270,17 @@ def test_what_was_shown_leaves_with_the_next_batch_which_is_larger(
 ) -> None:
     survey = factories.publish(database_url, factories.definition([0.25] * 8), minimum=MINIMUM)
     bodies = _answer(client, survey, 2 * MINIMUM)
-    before = _shown(database_url, survey.slug)
+    before = _list_shown(database_url, survey.slug)
     assert len(before) == MINIMUM
     (gone,) = [body for body in bodies if bytes(body["reports"]) == before[0]]  # type: ignore[call-overload]
     ask(client, survey.slug, gone["id"], "withdrawal")
-    assert _shown(database_url, survey.slug) == before
+    assert _list_shown(database_url, survey.slug) == before
     assert _agrees(database_url)
     # As many as make a batch otherwise, and one more.
     _answer(client, survey, MINIMUM, 100)
-    assert _shown(database_url, survey.slug) == before
+    assert _list_shown(database_url, survey.slug) == before
     _answer(client, survey, 1, 200)
-    after = _shown(database_url, survey.slug)
+    after = _list_shown(database_url, survey.slug)
     assert len(after) == 2 * MINIMUM
     assert before[0] not in after
     assert set(before[1:]) <= set(after)
@@ -295,19 +295,19 @@ def test_nothing_stands_alone_when_the_survey_is_closed(
     """All that waited but one are taken back, and maybe one that is shown: with it leave as many as have to."""
     survey = factories.publish(database_url, factories.definition([0.25] * 8), minimum=MINIMUM)
     bodies = _answer(client, survey, groups * MINIMUM)
-    before = _shown(database_url, survey.slug)
+    before = _list_shown(database_url, survey.slug)
     waiting = [body for body in bodies if bytes(body["reports"]) not in before]  # type: ignore[call-overload]
     gone = [body for body in bodies if bytes(body["reports"]) in before][:leaves]  # type: ignore[call-overload]
     for body in [*waiting[1:], *gone]:
         ask(client, survey.slug, body["id"], "withdrawal")
     factories.close(database_url, survey.slug)
-    after = _shown(database_url, survey.slug)
+    after = _list_shown(database_url, survey.slug)
     assert len(before) - len(after) == fewer
     assert set(after) <= set(before) - {bytes(body["reports"]) for body in gone}  # type: ignore[call-overload]
-    assert len(stored(database_url)) == groups * MINIMUM - (MINIMUM - 1) - leaves
+    assert len(list_responses(database_url)) == groups * MINIMUM - (MINIMUM - 1) - leaves
     assert _agrees(database_url)
     factories.run(database_url, "tidy")
-    assert _shown(database_url, survey.slug) == after
+    assert _list_shown(database_url, survey.slug) == after
     assert _agrees(database_url)
 
 
@@ -329,7 +329,7 @@ def test_a_restored_backup_keeps_it_out(
             known = responses.accept(connection, survey.slug, dumps(body).encode(), NOW)
             assert known == responses.Acceptance.KNOWN
     engine.dispose()
-    assert len(stored(new)) == len(bodies) - len(bodies[::3])
+    assert len(list_responses(new)) == len(bodies) - len(bodies[::3])
     assert _agrees(new)
 
 
@@ -341,16 +341,16 @@ def test_a_lost_list_brings_it_back_with_a_backup_from_before_and_its_receipt_ta
     (body,) = _answer(client, survey, 1)
     back_up(database_url, tmp_path / "b")
     ask(client, survey.slug, body["id"], "withdrawal")
-    assert not stored(database_url)
+    assert not list_responses(database_url)
     list_of(database_url).unlink()
     new = sqlite(False)
     restore(new, tmp_path / "b")
-    assert len(stored(new)) == 1
+    assert len(list_responses(new)) == 1
     engine = make_engine(new)
     with engine.execution_options(moneda_writes=True).begin() as connection:
         responses.take_back(connection, survey.slug, factories.stored_id(body), NOW)
     engine.dispose()
-    assert not stored(new)
+    assert not list_responses(new)
     assert _agrees(new)
 
 
@@ -374,7 +374,7 @@ def test_retries_that_race_with_taking_back_stay_out(new_database: NewDatabase) 
         with engine.begin() as connection:
             responses.take_back(connection, survey.slug, factories.stored_id(body), NOW)
 
-    def refused(act: Callable[[dict[str, object]], None], body: dict[str, object]) -> bool:
+    def is_refused(act: Callable[[dict[str, object]], None], body: dict[str, object]) -> bool:
         try:
             act(body)
         except InputError as error:
@@ -389,17 +389,17 @@ def test_retries_that_race_with_taking_back_stay_out(new_database: NewDatabase) 
         jobs += [threads.submit(send, survey.response()) for _ in range(20)]
         for job in jobs:
             job.result()
-    ids = {bytes(row[0]) for row in stored(database_url)}  # type: ignore[call-overload]
+    ids = {bytes(row[0]) for row in list_responses(database_url)}  # type: ignore[call-overload]
     assert ids.isdisjoint(map(factories.stored_id, gone))
     assert len(ids) == 40
     assert _agrees(database_url)
     with ThreadPoolExecutor(6) as threads:
-        late = [threads.submit(refused, take_back, body) for body in bodies[20:30]]
+        late = [threads.submit(is_refused, take_back, body) for body in bodies[20:30]]
         factories.close(database_url, survey.slug)
-        late += [threads.submit(refused, take_back, body) for body in bodies[30:]]
+        late += [threads.submit(is_refused, take_back, body) for body in bodies[30:]]
         kept = sum(job.result() for job in late)
     assert kept >= 10
-    assert len(stored(database_url)) == 20 + kept
+    assert len(list_responses(database_url)) == 20 + kept
     assert _agrees(database_url)
     engine.dispose()
 
@@ -430,7 +430,7 @@ def test_a_server_that_is_killed_has_taken_back_whole_responses(new_database: Ne
             os.killpg(served.process.pid, signal.SIGKILL)
             served.process.wait(30)
             job.result()
-    left = {bytes(row[0]) for row in stored(database_url)}  # type: ignore[call-overload]
+    left = {bytes(row[0]) for row in list_responses(database_url)}  # type: ignore[call-overload]
     assert left.isdisjoint(map(factories.stored_id, bodies[:answered]))
     assert len(left) in (60 - answered, 59 - answered)
     # The list outside the database may have one more: it is written first.
@@ -455,7 +455,7 @@ def _counts_before_and_after(database_url: str, inside: bool) -> tuple[int, int]
             with engine.begin() as connection:
                 responses.take_back(connection, survey.slug, factories.stored_id(bodies[0]), NOW)
         with open_session(engine, writes=True) as session:
-            counted = batch_dumps.everything(session, found(session, survey.slug)).values()
+            counted = batch_dumps.everything(session, find_survey(session, survey.slug)).values()
             found_counts.append(sum(batch_dumps.strings(tally).count(b"\1") for tally in counted))
     engine.dispose()
     return found_counts[0], found_counts[1]
@@ -505,7 +505,7 @@ def _play_in_a_database(database_url: str, epsilon: float, rounds: int = ROUNDS)
 
     def tell() -> Sequence[int]:
         with open_session(engine, writes=True) as session, session.begin():
-            (made,) = releases.make(session, found(session, survey.slug), plan, None)
+            (made,) = releases.make(session, find_survey(session, survey.slug), plan, None)
         told = values(made, "reports")
         return [told[(answer["name"],)] for answer in answers]
 
@@ -521,7 +521,7 @@ def _play_in_a_database(database_url: str, epsilon: float, rounds: int = ROUNDS)
             for body in bodies:
                 responses.take_back(connection, survey.slug, factories.stored_id(body), NOW)
         after = tell()
-        assert len(stored(database_url)) == KNOWN_REPORTS * ANSWERS
+        assert len(list_responses(database_url)) == KNOWN_REPORTS * ANSWERS
         for inside, first, second in zip(tossed, before, after, strict=True):
             right[0] += (first > KNOWN_REPORTS) == inside
             right[1] += (first > second) == inside

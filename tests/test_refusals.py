@@ -14,7 +14,7 @@ from server.config import Config
 from tests.support import factories
 from tests.support.factories import Published, dump
 from tests.support.front_client import create_app
-from tests.support.scale import scaled
+from tests.support.scale import choose_size
 
 WHOLE = "must be a whole number from 0 to 255; it is "
 HEX = "must be 32 hexadecimal digits in lower case; it is "
@@ -117,7 +117,7 @@ def site(request: pytest.FixtureRequest) -> Iterator[Site]:
     app.extensions["moneda.engine"].dispose()
 
 
-def _refused(answer: Any, status: int, field: str, message: str) -> None:
+def _check_refusal(answer: Any, status: int, field: str, message: str) -> None:
     assert answer.status_code == status, answer.data
     error = answer.get_json()
     assert error.keys() == {"error"}
@@ -147,7 +147,7 @@ def test_bad_value_is_refused_with_range_and_value(
 
     answer = site.client.post(site.survey.url, data=json.dumps(body), content_type="application/json")
 
-    _refused(answer, 409 if changes.get("version") == "0" * 64 else 422, field, message)
+    _check_refusal(answer, 409 if changes.get("version") == "0" * 64 else 422, field, message)
     assert dump(site.database_url) == before
 
 
@@ -157,7 +157,7 @@ def test_missing_field_is_named(missing: str, site: Site) -> None:
     body = site.survey.response()
     del body[missing]
 
-    _refused(site.client.post(site.survey.url, json=body), 422, missing, "is required")
+    _check_refusal(site.client.post(site.survey.url, json=body), 422, missing, "is required")
     assert dump(site.database_url) == before
 
 
@@ -168,7 +168,7 @@ def test_report_must_be_spelled_as_a_whole_number(spelling: bytes, site: Site) -
 
     answer = site.client.post(site.survey.url, data=body, content_type="application/json")
 
-    _refused(answer, 422, "reports[1]", WHOLE)
+    _check_refusal(answer, 422, "reports[1]", WHOLE)
     assert dump(site.database_url) == before
 
 
@@ -184,7 +184,7 @@ def test_bad_body_is_refused(
 ) -> None:
     before = dump(site.database_url)
 
-    _refused(
+    _check_refusal(
         site.client.post(site.survey.url, data=body, content_type="application/json"), status, field, message
     )
     assert dump(site.database_url) == before
@@ -208,7 +208,7 @@ def test_other_content_type_is_refused(content_type: str | None, shown: str, sit
 
     answer = site.client.post(site.survey.url, data=body, content_type=content_type)
 
-    _refused(answer, 415, "Content-Type", f"must be application/json; it is {shown}")
+    _check_refusal(answer, 415, "Content-Type", f"must be application/json; it is {shown}")
     assert dump(site.database_url) == before
 
 
@@ -220,7 +220,7 @@ ANYTHING = st.recursive(
 
 
 @pytest.mark.scaled
-@settings(max_examples=scaled(50, 1_500), deadline=None)
+@settings(max_examples=choose_size(50, 1_500), deadline=None)
 @given(data=st.data())
 def test_whatever_is_sent_is_stored_if_valid_and_refused_otherwise(site: Site, data: st.DataObject) -> None:
     valid = site.survey.response()

@@ -105,7 +105,7 @@ def test_times_that_no_form_takes_are_refused_in_archives(
     signed_in: FlaskClient, database_url: str, field: str, time: str
 ) -> None:
     body = sample_archives.pack(database_url, factories.draft(database_url, factories.definition()))
-    answer = sample_archives.send(signed_in, sample_archives.stated(field, value=time)(body))
+    answer = sample_archives.send(signed_in, sample_archives.change_manifest(field, value=time)(body))
     assert answer.status_code == 422
     assert "must be a day and time from 2000-01-01" in answer.text
     assert field in answer.text

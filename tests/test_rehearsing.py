@@ -42,7 +42,7 @@ def by_stratum(database_url: str) -> Counter[str]:
     with writing(database_url) as session:
         survey = session.get_one(Survey, 1)
         paths = {node.stratum.id: node.path for node in strata.walk(strata.tree(session, survey))}
-    return Counter(paths.get(row[4], "") for row in factories.stored(database_url))  # type: ignore[call-overload]
+    return Counter(paths.get(row[4], "") for row in factories.list_responses(database_url))  # type: ignore[call-overload]
 
 
 @pytest.mark.parametrize("invited", [False, True])

@@ -22,8 +22,8 @@ from server.releases.survey_sources import survey_source
 from server.store.engines import make_engine, open_session
 from tests.conftest import NewDatabase
 from tests.support import factories, sample_releases
-from tests.support.sample_releases import found, grant, problem, release
-from tests.support.scale import scaled
+from tests.support.sample_releases import find_survey, grant, problem, release
+from tests.support.scale import choose_size
 
 NOW = datetime(2026, 5, 6)  # noqa: DTZ001 - in UTC, as the database holds times
 MINIMUM = 5
@@ -47,7 +47,7 @@ def test_one_response_changes_a_count_by_one_or_what_is_shown_by_a_batch(
             responses.accept_all(
                 session.connection(), [Arrival(links[place % 3], sent)], NOW, responses.Links()
             )
-            made = found(session, survey.slug)
+            made = find_survey(session, survey.slug)
             source = survey_source(session, made)
             counted = sum(int(rows.counts.sum()) for rows in source.rows)
             now = counted, sum(batches.count_sealed(session, made).values()), source.shape.respondents or 0
@@ -116,7 +116,7 @@ def test_bounded_releases_and_pages_differ_by_the_minimum_or_not_at_all(
 ) -> None:
     """Closing included. What is stored, the broken twin, differs by one."""
     told = 0
-    for seed in range(scaled(6, 100)):
+    for seed in range(choose_size(6, 100)):
         released, shown, stored = numbers_told(signed_in, database_url, seed)
         assert few([*released, *shown, 0]) == set(), f"schedule {seed}: {released} {shown} {stored}"
         assert set(released) <= set(shown), f"schedule {seed}"
@@ -138,7 +138,7 @@ def test_whether_a_response_is_sealed_depends_on_no_answer(sqlite: NewDatabase, 
     survey = factories.publish(database_url, minimum=MINIMUM)
     engine = make_engine(database_url)
     with open_session(engine, writes=True) as session:
-        made = found(session, survey.slug)
+        made = find_survey(session, survey.slug)
         assert made.current is not None
         key = batches.CellKey(made.current.id, None)
         for run in range(runs):
@@ -166,7 +166,7 @@ def test_nothing_is_told_of_fewer_than_the_minimum(database_url: str) -> None:
     refusals = set()
     for _ in ("open", "closed"):
         with factories.writing(database_url) as session:
-            shape = survey_source(session, found(session, survey.slug)).shape
+            shape = survey_source(session, find_survey(session, survey.slug)).shape
         assert (shape.respondents, shape.crowd) == (0, None)
         for item in (HISTOGRAM, {"kind": "shuffled"}):
             with pytest.raises(InputError) as error:
@@ -182,7 +182,7 @@ def test_nothing_is_told_of_fewer_than_the_minimum(database_url: str) -> None:
 def test_neighbours_that_there_are_not_count_nothing(database_url: str) -> None:
     survey = factories.publish(database_url)
     with factories.writing(database_url) as session, pytest.raises(ValueError, match="got 'near'"):
-        response_counts.read_for_release(session, found(session, survey.slug), "near")
+        response_counts.read_for_release(session, find_survey(session, survey.slug), "near")
 
 
 def test_the_form_of_the_budget_says_what_is_counted(signed_in: FlaskClient, database_url: str) -> None:

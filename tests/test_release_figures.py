@@ -37,7 +37,7 @@ from server.reports.contents.finding_texts import explain_sureness
 from server.reports.contents.table_release_document import NO_SURVEY, build_table_document
 from server.reports.report_words import ReportWords
 from tests.support import factories, sample_ledger
-from tests.support.sample_releases import found, grant, ledger, release
+from tests.support.sample_releases import find_survey, grant, ledger, release
 
 COLUMNS = {
     "sex": {"categories": ["female", "male", ""]},
@@ -89,23 +89,25 @@ def make(*items: dict[str, Any], epsilon: float = 20) -> tuple[Released, ...]:
 
 
 @pytest.fixture(scope="module")
-def made() -> tuple[Released, ...]:
+def made_releases() -> tuple[Released, ...]:
     return make(*ITEMS)
 
 
-def told(document: Document, entry: int) -> list[FindingBlock]:
+def list_findings(document: Document, entry: int) -> list[FindingBlock]:
     (section,) = (section for _, section in document.walk() if section.name == f"entry-{entry}")
     return [block for block in section.blocks if isinstance(block, FindingBlock)]
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_every_release_from_a_table_has_a_figure_and_a_sentence(
-    made: tuple[Released, ...], language: str
+    made_releases: tuple[Released, ...], language: str
 ) -> None:
-    document = build_table_document(made, (made[0].epsilon, made[0].delta), language)
+    document = build_table_document(
+        made_releases, (made_releases[0].epsilon, made_releases[0].delta), language
+    )
 
-    for entry in made:
-        blocks = told(document, entry.entry)
+    for entry in made_releases:
+        blocks = list_findings(document, entry.entry)
         assert blocks[0].charts, entry.item.kind
         assert blocks[0].sentence, entry.item.kind
         for chart in blocks[0].charts:
@@ -115,16 +117,16 @@ def test_every_release_from_a_table_has_a_figure_and_a_sentence(
 
 
 def test_the_command_line_says_what_the_document_says(
-    made: tuple[Released, ...], capsys: pytest.CaptureFixture[str]
+    made_releases: tuple[Released, ...], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    document = build_table_document(made, (made[0].epsilon, made[0].delta), "en")
+    document = build_table_document(made_releases, (made_releases[0].epsilon, made_releases[0].delta), "en")
 
-    print_figures(made, NO_SURVEY)
+    print_figures(made_releases, NO_SURVEY)
 
     lines = capsys.readouterr().out.splitlines()
-    for entry in made:
+    for entry in made_releases:
         own = [line for line in lines if line.startswith(f"Entry {entry.entry}, ")]
-        blocks = told(document, entry.entry)
+        blocks = list_findings(document, entry.entry)
         assert len(own) == len(blocks)
         for line, block in zip(own, blocks, strict=True):
             told_with = block.sentence, block.meaning, explain_sureness(ReportWords("en"), entry)
@@ -187,7 +189,7 @@ def test_the_interval_of_a_sum_is_drawn_where_it_is() -> None:
         document = build_table_document(
             (replace(entry, figures=(shown,)),), (entry.epsilon, entry.delta), "en"
         )
-        return drawn_range(told(document, 1)[0].charts[0].svg)
+        return drawn_range(list_findings(document, 1)[0].charts[0].svg)
 
     # The axis reaches three times as far as the wider half, from 10 to 350.
     reach = 3 * max(figure.value - figure.low, figure.high - figure.value)
@@ -263,7 +265,7 @@ def test_what_is_shown_before_paying_is_shown_after(database_url: str, neighbour
     release(database_url, survey.slug, *kinds, epsilon="0.7")
 
     with factories.writing(database_url) as session:
-        shape = load_basis(session, found(session, survey.slug)).shape
+        shape = load_basis(session, find_survey(session, survey.slug)).shape
     for entry in ledger(database_url, survey.slug).released:
         before = expect_noise(replace(entry.item, epsilon=entry.epsilon, delta=entry.delta), shape)
         after = read_noise(entry)

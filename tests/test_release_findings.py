@@ -270,7 +270,7 @@ def test_of_one_release_what_was_asked_for_itself_is_shown() -> None:
 def test_a_group_is_called_higher_only_where_its_interval_says_so() -> None:
     words = ReportWords("en")
 
-    def released(high_of_peru: float) -> Released:
+    def release_shares(high_of_peru: float) -> Released:
         figures = [
             make_figure("share", 0.3, (0.2, 0.4), ("coin", "yes")),
             *(
@@ -282,7 +282,7 @@ def test_a_group_is_called_higher_only_where_its_interval_says_so() -> None:
         item = Item(ItemKind.TABLE, ("coin",), by_stratum=True)
         return sample_ledger.entry(1, item, figures)
 
-    apart, over = (list(read_entry(words, released(high), ASKED))[1] for high in (0.3, 0.36))
+    apart, over = (list(read_entry(words, release_shares(high), ASKED))[1] for high in (0.3, 0.36))
     assert apart.sentence == "“Yes” is more common in Spain than in the other groups."
     assert over.sentence == "These responses do not tell where “Yes” is the most common."
 

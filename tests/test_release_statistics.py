@@ -67,7 +67,7 @@ def run(folder: Path, data: bytes, document: Mapping[str, Any], *arguments: str)
     )
 
 
-def released(folder: Path, data: bytes, *items: Mapping[str, Any], **rest: Any) -> Any:
+def release_statistics(folder: Path, data: bytes, *items: Mapping[str, Any], **rest: Any) -> Any:
     """With a loss of 100 each: a count is wrong with probability 2 exp(-50), a share of a range by 1 in 10**9 parts."""
     document = {"items": [{"epsilon": 100, **item} for item in items], "division": "given", **rest}
     done = run(folder, data, document, "--yes", "--json")
@@ -99,7 +99,7 @@ def test_what_is_released_is_what_is_in_the_table(neighbours: str, tmp_path: Pat
         },
         {"kind": "mean", "question": "age", "where": grown_women, "stratum": ["Alba"]},
     ]
-    done = released(tmp_path, csv_of(PEOPLE), *asked, neighbours=neighbours)
+    done = release_statistics(tmp_path, csv_of(PEOPLE), *asked, neighbours=neighbours)
     total, part, spread, ranks, median, bins, few, mean = done["released"]
 
     pays, ages = [Fraction(row[2]) for row in PEOPLE], [row[1] for row in PEOPLE]
@@ -128,7 +128,7 @@ def test_what_is_released_is_what_is_in_the_table(neighbours: str, tmp_path: Pat
         [{"column": "sex", "equal": "female"}, {"column": "age", "at_least": "18", "less_than": "65.5"}]
     ] * 2
 
-    twin = released(tmp_path, csv_of(PEOPLE[1:]), *asked, neighbours=neighbours)["released"]
+    twin = release_statistics(tmp_path, csv_of(PEOPLE[1:]), *asked, neighbours=neighbours)["released"]
     assert figures(twin[5], "reports") != figures(bins, "reports")
 
 
@@ -151,7 +151,7 @@ def test_a_threshold_is_compared_exactly(
     grid = [Fraction(tenths, 10) for tenths in range(-25, 401)]
     rows = [("male", 1, f"{float(pay):g}", "Alba") for pay in grid]
     item = {"kind": "count", "where": [{"column": "pay", **condition}]}
-    (entry,) = released(tmp_path, csv_of(rows), item)["released"]
+    (entry,) = release_statistics(tmp_path, csv_of(rows), item)["released"]
     assert figures(entry, "respondents") == [sum(map(holds, grid))]
 
 
@@ -205,7 +205,7 @@ def test_no_row_under_the_conditions_is_answered_by_noise_alone(neighbours: str,
     ]
     names = []
     for rows in (PEOPLE[:1], [("male", 109, "40", "Bruma")]):
-        done = released(tmp_path, csv_of(rows), *items, neighbours=neighbours)["released"]
+        done = release_statistics(tmp_path, csv_of(rows), *items, neighbours=neighbours)["released"]
         names.append([sorted({figure["statistic"] for figure in entry["figures"]}) for entry in done])
     assert names[0] == names[1]
 
@@ -270,7 +270,7 @@ def test_the_interval_of_a_variance_holds_it(tmp_path: Path) -> None:
     items = [{"kind": "variance", "question": "age", "epsilon": 1}] * 200
     held = narrow = 0
     for _ in range(2):
-        for entry in released(tmp_path, csv_of(PEOPLE), *items, confidence=0.8)["released"]:
+        for entry in release_statistics(tmp_path, csv_of(PEOPLE), *items, confidence=0.8)["released"]:
             low, high = entry["figures"][0]["low"], entry["figures"][0]["high"]
             held += low <= true <= high
             narrow += abs(true - (low + high) / 2) <= (high - low) / 10
@@ -287,7 +287,7 @@ def test_the_error_told_of_a_released_variance_is_that_of_the_noise(tmp_path: Pa
     drawn = [
         entry["figures"][0]
         for _ in range(2)
-        for entry in released(tmp_path, csv_of(PEOPLE), *items)["released"]
+        for entry in release_statistics(tmp_path, csv_of(PEOPLE), *items)["released"]
     ]
     moved = statistics.fmean((figure["value"] - true) ** 2 for figure in drawn)
     assert moved / statistics.fmean(figure["standard_error"] ** 2 for figure in drawn) == pytest.approx(
@@ -308,7 +308,7 @@ def test_the_first_rows_of_each_person_are_counted_at_the_price_of_all(tmp_path:
     names = "sex,age,pay,town,who"
     items = [{"kind": "sum", "question": "age"}, {"kind": "count", "epsilon": 1}]
     for rows in ([*mine, *others], [row for pair in zip(others, mine, strict=True) for row in pair]):
-        summed, counted = released(
+        summed, counted = release_statistics(
             tmp_path, csv_of(rows, names), *items, person={"column": "who", "rows": 2}
         )["released"]
         assert figures(summed, "sum") == [pytest.approx(10 + 20 + 40 + 60, abs=50)]
@@ -339,7 +339,9 @@ def test_numbers_that_were_not_declared_are_clamped_where_that_is_said(tmp_path:
     columns = {"pay": {"low": 0, "high": 10, "step": 0.5, "clamp": True}}
     cells = ["-1e400", "-3", "1e-400", "0.25", "0.2499999999999999999999", "9.74", "10.1", "9" * 500]
     data = "\n".join(["pay", *cells, ""]).encode()
-    (entry,) = released(tmp_path, data, {"kind": "histogram", "question": "pay"}, columns=columns)["released"]
+    (entry,) = release_statistics(tmp_path, data, {"kind": "histogram", "question": "pay"}, columns=columns)[
+        "released"
+    ]
     numbers = [
         figure["place"][0][1]
         for figure in entry["figures"]

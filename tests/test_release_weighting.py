@@ -25,7 +25,7 @@ from server.reports import public_json, read_published
 from server.study import surveys
 from tests.conftest import NewDatabase
 from tests.support import factories
-from tests.support.sample_releases import found, grant
+from tests.support.sample_releases import find_survey, grant
 
 SCHEMAS = Path(server.__file__).parent / "schemas"
 COINS = Coins(2, coin_flip(0.25))
@@ -38,7 +38,7 @@ def leaves(*populations: int | None) -> list[Leaf]:
     return [Leaf((), ()), *named]
 
 
-def weighted(
+def weight_cells(
     strata: Sequence[Leaf], cells: Sequence[Sequence[int]], epsilon: float = 1.0
 ) -> tuple[Figure | None, Any]:
     noise = Noise("geometric", 1, epsilon, 0.0)
@@ -52,7 +52,7 @@ def weighted(
 
 
 def test_strata_count_as_their_populations_and_those_without_stratum_do_not() -> None:
-    figure, notes = weighted(leaves(9000, 1000), [[5, 5], [700, 300], [450, 550]])
+    figure, notes = weight_cells(leaves(9000, 1000), [[5, 5], [700, 300], [450, 550]])
     assert figure is not None
     assert figure.value == pytest.approx(0.9 * (0.3 - 0.25) / 0.5 + 0.1 * (0.55 - 0.25) / 0.5)
     assert notes == {"weighted_population": 10_000}
@@ -61,17 +61,17 @@ def test_strata_count_as_their_populations_and_those_without_stratum_do_not() ->
 
 
 def test_which_strata_stand_alone_follows_from_noisy_numbers() -> None:
-    figure, notes = weighted(leaves(100, 200, 300), [[0, 0], [300, 100], [4, 2], [-3, 9]], 2.0)
+    figure, notes = weight_cells(leaves(100, 200, 300), [[0, 0], [300, 100], [4, 2], [-3, 9]], 2.0)
     assert figure is not None
     # 6 and 6 are 12 together: enough for a cell of 500 people.
     assert notes["strata_together"] == "s1 + s2"
     assert figure.value == pytest.approx((0.25 - 0.25) / 0.5 / 6 + 5 / 6 * (11 / 12 - 0.25) / 0.5)
-    _, few = weighted(leaves(100, 200, 300), [[0, 0], [300, 100], [1, 2], [-3, 4]], 2.0)
+    _, few = weight_cells(leaves(100, 200, 300), [[0, 0], [300, 100], [1, 2], [-3, 4]], 2.0)
     assert few["strata_not_used"] == "s1; s2"
 
 
 def test_a_missing_population_leaves_the_release_unweighted() -> None:
-    assert weighted(leaves(9000, None), [[0, 0], [700, 300], [450, 550]]) == (None, {})
+    assert weight_cells(leaves(9000, None), [[0, 0], [700, 300], [450, 550]]) == (None, {})
 
 
 def test_the_interval_holds_the_weighted_share_as_often_as_it_says() -> None:
@@ -126,7 +126,9 @@ def test_a_release_by_stratum_says_the_weighted_share_first_and_names_the_other(
     with factories.writing(database_url) as session:
         text = public_json(
             read_published(
-                session, found(session, survey.slug), read_ledger(session, found(session, survey.slug))
+                session,
+                find_survey(session, survey.slug),
+                read_ledger(session, find_survey(session, survey.slug)),
             )
         )
     released = text[text.index('"references"') :]

@@ -21,7 +21,7 @@ from server.store.engines import make_engine, open_session
 from server.study.definitions.definition_reader import parse_definition
 from tests.conftest import NewDatabase
 from tests.support import every_kind, factories
-from tests.support.sample_releases import found, grant
+from tests.support.sample_releases import find_survey, grant
 
 Place = tuple[tuple[str, str], ...]
 
@@ -67,7 +67,7 @@ def report(study: tuple[str, str]) -> Iterator[Report]:
     database_url, slug = study
     engine = make_engine(database_url)
     with open_session(engine, writes=False) as session:
-        yield reports.read(session, found(session, slug))
+        yield reports.read(session, find_survey(session, slug))
     engine.dispose()
 
 
@@ -77,11 +77,11 @@ def source(study: tuple[str, str]) -> Iterator[Source]:
     database_url, slug = study
     engine = make_engine(database_url)
     with open_session(engine, writes=False) as session:
-        yield releases.survey_source(session, found(session, slug))
+        yield releases.survey_source(session, find_survey(session, slug))
     engine.dispose()
 
 
-def _drawn(
+def _draw_figures(
     source: Source, item: dict[str, Any], epsilon: float = 1e6, confidence: float = 0.95
 ) -> tuple[Figure, ...]:
     """The figures of one item at any loss, unlike what plans admit; nothing is kept."""
@@ -101,7 +101,7 @@ ANSWERED = [name for name in QUESTIONS if name not in ("cups", "mugs")]
 
 @pytest.mark.parametrize("name", ANSWERED)
 def test_a_histogram_is_that_of_the_report(source: Source, report: Report, name: str) -> None:
-    figures = _drawn(source, {"kind": "histogram", "question": name})
+    figures = _draw_figures(source, {"kind": "histogram", "question": name})
 
     rows = {((name, row.answer),): row for row in report.question(name).rows}
     assert _values(figures, "reports") == {place: row.count for place, row in rows.items()}
@@ -117,14 +117,14 @@ def test_a_histogram_is_that_of_the_report(source: Source, report: Report, name:
 @pytest.mark.parametrize("name", QUESTIONS)
 def test_the_share_of_an_answer_is_that_of_the_report(source: Source, report: Report, name: str) -> None:
     for row in report.question(name).rows[:2]:
-        figures = _drawn(source, {"kind": "share", "question": name, "option": row.answer})
+        figures = _draw_figures(source, {"kind": "share", "question": name, "option": row.answer})
 
         assert _values(figures, "share") == {((name, row.answer),): pytest.approx(row.value, abs=1e-9)}
 
 
 @pytest.mark.parametrize("name", ["mood", "trust", "cups", "mugs"])
 def test_a_mean_is_that_of_the_report(source: Source, report: Report, name: str) -> None:
-    figures = _drawn(source, {"kind": "mean", "question": name})
+    figures = _draw_figures(source, {"kind": "mean", "question": name})
 
     mean = report.question(name).mean
     assert mean is not None
@@ -136,7 +136,7 @@ def test_a_mean_is_that_of_the_report(source: Source, report: Report, name: str)
     ("row", "column"), [("party", "mood"), ("coin", "dice"), ("city", "coin"), ("drugs", "party")]
 )
 def test_a_table_is_that_of_the_report(source: Source, report: Report, row: str, column: str) -> None:
-    figures = _drawn(source, {"kind": "table", "questions": [row, column]})
+    figures = _draw_figures(source, {"kind": "table", "questions": [row, column]})
 
     cells = reports.cross_questions(report.waves, row, column, (0, 0), report.confidence).cells
     assert cells is not None
@@ -157,7 +157,7 @@ def test_a_table_is_that_of_the_report(source: Source, report: Report, row: str,
 )
 def test_fitted_tables_add_up_and_have_no_negative_cell(source: Source, item: dict[str, Any]) -> None:
     for epsilon in (0.01, 0.03, 0.1):
-        fitted = _values(_drawn(source, {"kind": "table", **item}, epsilon), "fitted")
+        fitted = _values(_draw_figures(source, {"kind": "table", **item}, epsilon), "fitted")
 
         cells = {place: value or 0 for place, value in fitted.items() if len(place) > 1}
         margins = {place[0]: value for place, value in fitted.items() if len(place) == 1}
@@ -173,7 +173,7 @@ def test_a_tree_is_that_of_the_public_number_of_respondents(source: Source) -> N
     """The noise on a root that is not known is 0 once in four at a loss of 1/2, in 40 trees never."""
     roots = set()
     for _ in range(40):
-        tree = _drawn(source, {"kind": "hierarchy"}, 0.5)
+        tree = _draw_figures(source, {"kind": "hierarchy"}, 0.5)
         assert tree[0].value == sum(figure.value or 0 for figure in tree if figure.place[0][1] in TOPS)
         roots.add((tree[0].value, tree[0].standard_error))
     assert (roots == {(RESPONDENTS, 0.0)}) == (source.shape.neighbours == "bounded")
@@ -185,7 +185,7 @@ def test_a_known_number_of_respondents_leaves_more_for_the_strata(source: Source
     plan = parse_plan({"format": 1, "division": "given", "items": [{**item, "epsilon": 1}]})
     error = releases.query_of(plan.items[0], source.shape, "items[0]").error(1.0, 0.0, None).noise
 
-    leaves = [figure for figure in _drawn(source, item, 1.0) if figure.place[0][1] in (*LEAVES, OWN)]
+    leaves = [figure for figure in _draw_figures(source, item, 1.0) if figure.place[0][1] in (*LEAVES, OWN)]
     told = [figure.standard_error or 0.0 for figure in leaves]
     assert len(told) == 4
     assert error == pytest.approx(math.sqrt(np.mean(np.square(told))))
@@ -196,7 +196,7 @@ def test_a_known_number_of_respondents_leaves_more_for_the_strata(source: Source
 
 
 def test_by_stratum_a_share_is_that_among_the_respondents_from_there(source: Source, report: Report) -> None:
-    figures = _drawn(source, {"kind": "table", "question": "party", "by_stratum": True})
+    figures = _draw_figures(source, {"kind": "table", "question": "party", "by_stratum": True})
 
     shares, counts = _values(figures, "share"), _values(figures, "reports")
     groups = {group.path: group for group in report.strata(report.question("party"))}
@@ -213,15 +213,17 @@ def test_by_stratum_a_share_is_that_among_the_respondents_from_there(source: Sou
 
 
 def test_the_tree_of_strata_is_that_of_the_report(source: Source, report: Report) -> None:
-    figures = _drawn(source, {"kind": "hierarchy"})
+    figures = _draw_figures(source, {"kind": "hierarchy"})
 
     groups = {group.path: group.n for group in report.strata(report.question("party"))}
     tree = {path: value for ((_, path),), value in _values(figures, "respondents").items()}
     assert tree == {**groups, releases.OWN_LINK: 0}
-    (north,) = _drawn(source, {"kind": "count", "stratum": ["North"]})
+    (north,) = _draw_figures(source, {"kind": "count", "stratum": ["North"]})
     assert north.value == groups["North"]
-    part = _drawn(source, {"kind": "share", "question": "party", "option": "red", "stratum": ["South"]})
-    whole = _drawn(source, {"kind": "table", "question": "party", "by_stratum": True})
+    part = _draw_figures(
+        source, {"kind": "share", "question": "party", "option": "red", "stratum": ["South"]}
+    )
+    whole = _draw_figures(source, {"kind": "table", "question": "party", "by_stratum": True})
     there = _values(whole, "share")[(STRATUM, "South"), ("party", "red")]
     assert _values(part, "share") == {(("party", "red"),): pytest.approx(there, abs=1e-9)}
 
@@ -231,7 +233,7 @@ def test_the_most_common_answer_is_that_with_the_largest_estimate(
     source: Source, report: Report, noise: str
 ) -> None:
     for name in ANSWERED:
-        figures = _drawn(source, {"kind": "most_common", "question": name, "noise": noise})
+        figures = _draw_figures(source, {"kind": "most_common", "question": name, "noise": noise})
 
         best = max(report.question(name).rows, key=lambda row: row.value)
         assert figures == (Figure("most_common", ((name, best.answer),), None),)
@@ -245,7 +247,7 @@ def test_the_most_common_answers_are_those_with_the_largest_estimates(
         rows = sorted(report.question(name).rows, key=lambda row: -row.value)
         if len(rows) <= answers:
             continue
-        figures = _drawn(source, {"kind": "top", "question": name, "how_many": answers})
+        figures = _draw_figures(source, {"kind": "top", "question": name, "how_many": answers})
 
         best = {row.answer for row in rows[:answers]}
         assert [figure.statistic for figure in figures] == ["top"] * answers
@@ -256,7 +258,7 @@ def test_the_most_common_answers_are_those_with_the_largest_estimates(
 def test_what_exceeds_a_share_is_what_is_estimated_to(source: Source, report: Report) -> None:
     names = ["coin", "moon", "party", "mirror", "dice"]
     item = {"kind": "exceeding", "questions": names, "share": "0.22", "positives": 3, "values": True}
-    figures = _drawn(source, item)
+    figures = _draw_figures(source, item)
 
     estimates = {((name, row.answer),): row.value for name in names for row in report.question(name).shown}
     said: dict[Place, int | None] = {}
@@ -274,7 +276,7 @@ def _misses(source: Source, confidence: float, part: float = 1.0) -> tuple[int, 
     for name in QUESTIONS:
         items = [{"kind": "histogram", "question": name}] if name in ANSWERED else []
         items += [{"kind": "mean", "question": name}] if name in MEANS else []
-        for figure in (figure for item in items for figure in _drawn(source, item, 0.5, confidence)):
+        for figure in (figure for item in items for figure in _draw_figures(source, item, 0.5, confidence)):
             if figure.statistic not in ("share", "mean"):
                 continue
             ((_, answer),) = figure.place
@@ -319,10 +321,10 @@ def test_the_noise_is_that_of_the_loss(
     twice as much makes it 4 or 1/4 times as large.
     """
     statistic = "respondents" if item["kind"] == "count" else "reports"
-    exact = _values(_drawn(source, item), statistic)
+    exact = _values(_draw_figures(source, item), statistic)
     errors: list[float] = []
     while len(errors) < 500:
-        noisy = _values(_drawn(source, item, 0.5), statistic)
+        noisy = _values(_draw_figures(source, item, 0.5), statistic)
         errors += [(noisy[place] or 0) - (exact[place] or 0) for place in exact]
     rate = math.exp(-0.5 / changed[source.shape.neighbours == "bounded"])
     ratio = float(np.mean(np.square(errors[:500]))) / (2 * rate / (1 - rate) ** 2) / parts

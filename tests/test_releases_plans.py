@@ -15,7 +15,7 @@ from server.releases.plans.plan_reader import Division, Item, ItemKind, parse_pl
 from tests.conftest import NewDatabase
 from tests.support import factories
 from tests.support.factories import Published
-from tests.support.sample_releases import figures, found, grant, ledger, problem, release, values
+from tests.support.sample_releases import figures, find_survey, grant, ledger, problem, release, values
 
 SHARE = {"kind": "share", "question": "q1", "option": "yes"}
 SCALE: dict[str, Any] = {
@@ -188,7 +188,7 @@ def survey(sqlite: NewDatabase) -> tuple[str, Published]:
 def _shape(survey: tuple[str, Published]) -> Shape:
     database_url, made = survey
     with factories.writing(database_url) as session:
-        return releases.survey_shape(session, found(session, made.slug))
+        return releases.survey_shape(session, find_survey(session, made.slug))
 
 
 @pytest.mark.parametrize(
@@ -245,14 +245,16 @@ def test_a_loss_is_divided_equally_or_by_weight_and_never_rounded_up(survey: tup
     assert releases.divide(by_weight, shape) == by_weight
 
 
-def _expected(survey: tuple[str, Published], *items: dict[str, Any], **rest: Any) -> tuple[Expected, ...]:
+def _expect_results(
+    survey: tuple[str, Published], *items: dict[str, Any], **rest: Any
+) -> tuple[Expected, ...]:
     shape = _shape(survey)
     return releases.expect_results(releases.divide(parse_plan(_plan(*items, **rest)), shape), shape)
 
 
 def test_expected_errors_are_those_of_the_formulas(survey: tuple[str, Published]) -> None:
     """Two coins with gamma 1/4, so that a share is (reports of yes / n - 1/4) * 2, over 1,000 people."""
-    count, share, alone = _expected(
+    count, share, alone = _expect_results(
         survey, {"kind": "count"}, SHARE, {"kind": "most_common", "question": "mood"}, epsilon=3, people=1000
     )
 
@@ -357,7 +359,7 @@ def test_exact_tallies_cost_what_shuffling_says(database_url: str) -> None:
     grant(database_url, made.slug, "3", "0.001", neighbours="bounded")
 
     with factories.writing(database_url) as session:
-        price = releases.shuffling_price(session, found(session, made.slug))
+        price = releases.shuffling_price(session, find_survey(session, made.slug))
     (entry,) = release(database_url, made.slug, {"kind": "shuffled"}, division="equally")
 
     # ln 3 for gamma 1/4 and ln(0.6 / 0.4) for 0.1, rounded up to four decimals.

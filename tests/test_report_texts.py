@@ -89,7 +89,7 @@ def document() -> dict[str, Any]:
 
 
 @pytest.fixture(scope="module")
-def written(sqlite: NewDatabase) -> Callable[[str, str], dict[str, str]]:
+def write_formats(sqlite: NewDatabase) -> Callable[[str, str], dict[str, str]]:
     """Every format of a report, "internal" or "public", as text."""
     database_url = sqlite(True)
     survey = factories.publish(database_url, document())
@@ -123,9 +123,9 @@ def written(sqlite: NewDatabase) -> Callable[[str, str], dict[str, str]]:
 @pytest.mark.parametrize("locale", ["en", "es"])
 @pytest.mark.parametrize("kind", ["internal", "public"])
 def test_every_text_stands_in_every_format_drawn(
-    kind: str, locale: str, written: Callable[[str, str], dict[str, str]]
+    kind: str, locale: str, write_formats: Callable[[str, str], dict[str, str]]
 ) -> None:
-    made = written(kind, locale)
+    made = write_formats(kind, locale)
     drawn = {
         "html": report_readers.plain(re.sub("<[^>]*>", "", made["html"].partition("<body")[2])),
         "pdf": made["pdf"],
@@ -144,9 +144,9 @@ def test_every_text_stands_in_every_format_drawn(
 
 @pytest.mark.parametrize("kind", ["internal", "public"])
 def test_programs_find_the_texts_and_whom_each_question_was_shown(
-    kind: str, written: Callable[[str, str], dict[str, str]]
+    kind: str, write_formats: Callable[[str, str], dict[str, str]]
 ) -> None:
-    made, asked = written(kind, "en"), document()
+    made, asked = write_formats(kind, "en"), document()
     json_ = json.loads(made["json"])
     schema = "report" if kind == "internal" else "public_report"
     jsonschema.validate(
@@ -310,7 +310,7 @@ def test_of_a_survey_that_came_from_elsewhere_only_what_is_known_is_said(
     switch(signed_in, second, invited=True)
     factories.close(database_url, slug)
 
-    copy = sample_archives.imported(signed_in, sample_archives.export(signed_in, slug))
+    copy = sample_archives.import_archive(signed_in, sample_archives.export(signed_in, slug))
 
     assert ways(Published(copy, "", {}), signed_in) == [(2, ["invitation"], False), (1, [], False)]
     page = signed_in.get(f"/manage/surveys/{copy}/report.html").text

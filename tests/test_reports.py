@@ -15,7 +15,7 @@ import pytest
 from flask.testing import FlaskClient
 
 from tests.support import factories
-from tests.support.factories import Published, stored
+from tests.support.factories import Published, list_responses
 from tests.support.folded_parts import ALL_OPEN
 
 ROWS = [[1, 0]] * 30 + [[0, 1]] * 20 + [[1, 1]] * 10 + [[0, 0]] * 40
@@ -140,7 +140,7 @@ def test_noisy_responses_are_sorted_and_carry_no_id_or_day(
     assert header == ["q1", "q2"]
     assert rows == sorted(rows)
     assert sorted(ROWS) == [[int(cell) for cell in row] for row in rows]
-    held = stored(database_url)
+    held = list_responses(database_url)
     assert not [row for row in held if bytes(row[0]).hex() in text or str(row[3]) in text]  # type: ignore[call-overload]
 
 

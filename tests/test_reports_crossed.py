@@ -24,7 +24,7 @@ def database_url(sqlite: NewDatabase) -> str:
     return sqlite(True)
 
 
-def crossed(
+def cross_two(
     database_url: str, survey: Published, row: str, column: str, chosen: tuple[int, int] = (1, 1)
 ) -> Crossed:
     with factories.writing(database_url) as session:
@@ -55,7 +55,7 @@ def test_two_versions_are_crossed_each_under_its_own_design(database_url: str) -
     second = factories.publish(database_url, factories.definition([0.2, 0.25]), first.slug)
     factories.store(database_url, second, [([i, j], int(new[i, j])) for i in (0, 1) for j in (0, 1)])
 
-    made = crossed(database_url, first, "q1", "q2")
+    made = cross_two(database_url, first, "q1", "q2")
 
     parts = by_hand(old, 0.25, 0.25), by_hand(new, 0.2, 0.25)
     weights = old.sum() / 1600, new.sum() / 1600
@@ -107,7 +107,7 @@ def test_boxes_are_crossed_with_one_of_several(database_url: str) -> None:
     counts = generator.integers(50, 200, len(rows)).tolist()
     factories.store(database_url, survey, list(zip(rows, counts, strict=True)))
 
-    made = crossed(database_url, survey, "party", "drugs", (2, 1))
+    made = cross_two(database_url, survey, "party", "drugs", (2, 1))
 
     with factories.writing(database_url) as session:
         found = survey_access.find(session, survey.slug)
@@ -121,7 +121,7 @@ def test_boxes_are_crossed_with_one_of_several(database_url: str) -> None:
             table[row[0], row[1 + box]] += count / sum(counts)
         expected[:, box] = (np.linalg.inv(k_ary.matrix.T) @ table @ np.linalg.inv(design.matrix))[:, 1]
     assert shares(made) == pytest.approx(expected, abs=1e-9)
-    turned = crossed(database_url, survey, "drugs", "party", (1, 2))
+    turned = cross_two(database_url, survey, "drugs", "party", (1, 2))
     assert shares(turned) == pytest.approx(expected.T, abs=1e-9)
     one, other = made.association.odds_ratio, turned.association.odds_ratio
     assert one.value == pytest.approx(other.value)
@@ -143,7 +143,7 @@ def test_a_number_has_a_mean_among_those_who_gave_each_answer(
     counts = np.array([[460, 340], [350, 450]])
     factories.store(database_url, survey, [([i, j], int(counts[i, j])) for i in (0, 1) for j in (0, 1)])
 
-    made, turned = (crossed(database_url, survey, *names) for names in (("q1", "cups"), ("cups", "q1")))
+    made, turned = (cross_two(database_url, survey, *names) for names in (("q1", "cups"), ("cups", "q1")))
 
     table, spread = by_hand(counts, 0.25, 0.25)
     no, yes = (-10 + 40 * high / (low + high) for low, high in table.reshape(2, 2))
@@ -183,7 +183,7 @@ def test_large_tables_are_crossed_answer_by_answer(signed_in: FlaskClient, datab
     rows = [([k, k], 30) for k in range(50)] + [([k, (k + 1) % 50], 10) for k in range(50)]
     factories.store(database_url, survey, rows)
 
-    made = crossed(database_url, survey, "one", "other", (7, 7))
+    made = cross_two(database_url, survey, "one", "other", (7, 7))
 
     assert made.cells is None
     assert made.association.odds_ratio.value is not None
@@ -200,7 +200,7 @@ def test_page_shows_the_numbers_and_refuses_what_cannot_be_crossed(
     survey = factories.publish(database_url, every_kind.document())
     home = f"/manage/surveys/{survey.slug}/results"
     factories.store(database_url, survey, [([1] * 33, 200), ([0] * 33, 300), ([1, 0] * 16 + [0], 100)])
-    made = crossed(database_url, survey, "coin", "party", (1, 0))
+    made = cross_two(database_url, survey, "coin", "party", (1, 0))
 
     page = signed_in.get(f"{home}?row=coin&column=party&{ALL_OPEN}").text
 
@@ -228,7 +228,7 @@ def test_of_fewer_than_a_hundred_the_cells_have_guaranteed_intervals(
 ) -> None:
     survey = factories.publish(database_url)
     factories.store(database_url, survey, [([1, 1], 40), ([0, 1], 59)])
-    made = crossed(database_url, survey, "q1", "q2")
+    made = cross_two(database_url, survey, "q1", "q2")
     assert made.cells is not None
     assert all(cell.guaranteed for line in made.cells for cell in line)
     page = signed_in.get(f"/manage/surveys/{survey.slug}/results?row=q1&column=q2&{ALL_OPEN}").text
@@ -246,7 +246,7 @@ def test_a_ratio_without_end_is_drawn_and_written_everywhere(
     survey = factories.publish(database_url, factories.definition([0.49, 0.49]))
     factories.store(database_url, survey, arrived)
     factories.close(database_url, survey.slug)
-    assert crossed(database_url, survey, "q1", "q2").comparison.odds_ratio[1] == np.inf
+    assert cross_two(database_url, survey, "q1", "q2").comparison.odds_ratio[1] == np.inf
     home = f"/manage/surveys/{survey.slug}"
     page = signed_in.get(f"{home}/results?row=q1&column=q2&{ALL_OPEN}").text
     assert "∞" in page.partition("Odds ratio")[2]

@@ -59,7 +59,7 @@ def _words(page: str) -> str:
     return " ".join(unescape(re.sub(r"<[^>]*>", " ", page.partition("</head>")[2])).split())
 
 
-def _recomputed(
+def _recompute_estimates(
     header: list[str], responses: Any, codebook: list[dict[str, str]]
 ) -> dict[tuple[str, str], float]:
     """Every estimate, with NumPy alone: by question and answer, means under the answer "(mean)"."""
@@ -95,7 +95,7 @@ def test_noisy_responses_and_codebook_recompute_every_estimate(
         assert float(row["probability"]) == int(row["numerator"]) / 2**32
     assert set(weights.values()) == {2**32}
 
-    found = _recomputed(header, np.array(rows, dtype=int), codebook)
+    found = _recompute_estimates(header, np.array(rows, dtype=int), codebook)
 
     reported = _table(signed_in, survey, "report.csv")
     assert found == {

@@ -129,7 +129,9 @@ POPULATIONS = {
 }
 
 
-def stratified(database_url: str, tree: str = TREE, minimum: int = 10) -> tuple[Published, dict[str, str]]:
+def publish_stratified(
+    database_url: str, tree: str = TREE, minimum: int = 10
+) -> tuple[Published, dict[str, str]]:
     """A survey of one question whose strata have answered."""
     survey = factories.publish(database_url, factories.definition([0.25]), minimum=minimum)
     links = factories.plant(database_url, survey.slug, tree)
@@ -157,7 +159,7 @@ def share(group: Any) -> tuple[float, float]:
 
 
 def test_strata_are_rolled_up_and_weighted_by_population(signed_in: FlaskClient, database_url: str) -> None:
-    survey, _ = stratified(database_url)
+    survey, _ = publish_stratified(database_url)
     factories.store(database_url, survey, [([1], 30), ([0], 10)])
     factories.close(database_url, survey.slug)
 
@@ -188,7 +190,7 @@ def test_strata_are_rolled_up_and_weighted_by_population(signed_in: FlaskClient,
 
 
 def test_csv_says_what_json_says_of_every_stratum(signed_in: FlaskClient, database_url: str) -> None:
-    survey, links = stratified(database_url)
+    survey, links = publish_stratified(database_url)
     factories.store(database_url, survey, [([1], 3)], links["Spain > Madrid"])
     factories.close(database_url, survey.slug)
     text = signed_in.get(f"/manage/surveys/{survey.slug}/report.csv").text
@@ -209,7 +211,7 @@ def test_csv_says_what_json_says_of_every_stratum(signed_in: FlaskClient, databa
 
 
 def test_without_every_population_responses_count_the_same(signed_in: FlaskClient, database_url: str) -> None:
-    survey, _ = stratified(database_url, TREE.replace("Callao, 200", "Callao"))
+    survey, _ = publish_stratified(database_url, TREE.replace("Callao, 200", "Callao"))
     factories.close(database_url, survey.slug)
 
     found = groups(report(signed_in, survey))
@@ -227,7 +229,7 @@ def weighted_by_hand(weights: dict[str, float]) -> float:
 def test_a_stratum_nobody_answered_in_counts_as_those_beside_it(
     signed_in: FlaskClient, database_url: str
 ) -> None:
-    survey, _ = stratified(database_url, f"{TREE}\nSpain > Getafe, 400")
+    survey, _ = publish_stratified(database_url, f"{TREE}\nSpain > Getafe, 400")
     factories.close(database_url, survey.slug)
 
     document = report(signed_in, survey)
@@ -255,7 +257,7 @@ def test_a_stratum_nobody_answered_in_counts_as_those_beside_it(
 
 def test_withheld_strata_are_weighted_together(signed_in: FlaskClient, database_url: str) -> None:
     """Getafe is too small, Bilbao withheld beside it: their sum is no secret, and counts for both populations."""
-    survey, links = stratified(database_url, f"{TREE}\nSpain > Getafe, 400")
+    survey, links = publish_stratified(database_url, f"{TREE}\nSpain > Getafe, 400")
     factories.store(database_url, survey, [([1], 7)], links["Spain > Getafe"])
     factories.close(database_url, survey.slug)
 
@@ -308,7 +310,7 @@ def test_the_first_number_is_weighted_everywhere(signed_in: FlaskClient, databas
 def test_a_population_that_changes_is_logged_old_and_new_and_dated_in_every_report(
     signed_in: FlaskClient, database_url: str
 ) -> None:
-    survey, _ = stratified(database_url)
+    survey, _ = publish_stratified(database_url)
     factories.close(database_url, survey.slug)
     page = f"/manage/surveys/{survey.slug}"
     number = next(
@@ -330,7 +332,7 @@ def test_a_population_that_changes_is_logged_old_and_new_and_dated_in_every_repo
 
 
 def test_what_is_not_weighted_says_so(signed_in: FlaskClient, database_url: str) -> None:
-    survey, _ = stratified(database_url, TREE.replace("Callao, 200", "Callao"))
+    survey, _ = publish_stratified(database_url, TREE.replace("Callao, 200", "Callao"))
     factories.close(database_url, survey.slug)
     page = f"/manage/surveys/{survey.slug}"
     assert report(signed_in, survey)["questions"][0]["weighting"] == "some stratum has no population"
@@ -359,7 +361,7 @@ def test_forged_responses_do_most_where_few_stand_for_many(signed_in: FlaskClien
 
 
 def test_small_strata_are_withheld_in_every_format(signed_in: FlaskClient, database_url: str) -> None:
-    survey, links = stratified(database_url, f"{TREE}\nSpain > Getafe, 50")
+    survey, links = publish_stratified(database_url, f"{TREE}\nSpain > Getafe, 50")
     factories.store(database_url, survey, [([1], 7)], links["Spain > Getafe"])
     factories.close(database_url, survey.slug)
 
@@ -472,7 +474,7 @@ def test_as_many_as_the_minimum_show_once_as_many_again_wait(
 
 
 def test_few_in_a_version_or_without_stratum_are_left_out(signed_in: FlaskClient, database_url: str) -> None:
-    survey, _ = stratified(database_url)
+    survey, _ = publish_stratified(database_url)
     factories.store(database_url, survey, [([1], 4)])
     newer = factories.publish(database_url, factories.definition([0.2]), survey.slug)
     factories.store(database_url, newer, [([1], 2)])
@@ -493,7 +495,7 @@ def test_few_in_a_version_or_without_stratum_are_left_out(signed_in: FlaskClient
 def test_a_question_that_nobody_has_answered_yet_is_shown_so(
     signed_in: FlaskClient, database_url: str
 ) -> None:
-    survey, _ = stratified(database_url)
+    survey, _ = publish_stratified(database_url)
     number = {
         "name": "cups",
         "kind": "number",
@@ -519,7 +521,7 @@ def test_a_question_that_nobody_has_answered_yet_is_shown_so(
 
 
 def test_command_line_shows_strata_and_what_is_withheld(database_url: str) -> None:
-    survey, links = stratified(database_url, f"{TREE}\nSpain > Getafe, 50")
+    survey, links = publish_stratified(database_url, f"{TREE}\nSpain > Getafe, 50")
     factories.store(database_url, survey, [([1], 7)], links["Spain > Getafe"])
     factories.close(database_url, survey.slug)
 

@@ -184,7 +184,7 @@ def test_each_part_goes_on_its_day_and_every_page_says_so(
     assert dump(database_url)["untidied"] == []
 
     # The file that was taken before comes with its days, and what is over by now goes.
-    copy = sample_archives.imported(signed_in, body)
+    copy = sample_archives.import_archive(signed_in, body)
     factories.settle(database_url, copy, closed_at=now() - 400 * DAY)
     factories.keep_house(app)
     assert status_of(signed_in, copy, "results") == 410

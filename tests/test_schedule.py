@@ -25,13 +25,13 @@ NOW = at("2026-06-01 12:00")
 USUAL = {"time_zone": "Europe/Madrid", "opens_at": "", "closes_at": "", "cap": "", "minimum": "10"}
 
 
-def parsed(**fields: str) -> schedule.Schedule:
+def parse_fields(**fields: str) -> schedule.Schedule:
     return schedule.parse_schedule({**USUAL, **fields})
 
 
-def refused(**fields: str) -> list[str]:
+def expect_refusal(**fields: str) -> list[str]:
     with pytest.raises(InputError) as caught:
-        parsed(**fields)
+        parse_fields(**fields)
     assert caught.value.status == 422
     return [f"{problem.field}: {problem.message}" for problem in caught.value.problems]
 
@@ -52,7 +52,7 @@ def refused(**fields: str) -> list[str]:
     ],
 )
 def test_time_is_read_as_clocks_of_its_zone_show_it(zone: str, clock: str, utc: datetime) -> None:
-    read = parsed(time_zone=zone, opens_at=clock)
+    read = parse_fields(time_zone=zone, opens_at=clock)
     assert read.opens_at == utc
     assert schedule.format_schedule(read)["opens_at"] == clock.replace(" ", "T")[:16]
 
@@ -67,7 +67,9 @@ def test_time_is_read_as_clocks_of_its_zone_show_it(zone: str, clock: str, utc: 
     ],
 )
 def test_time_that_clocks_skip_or_show_twice_is_refused(clock: str, why: str) -> None:
-    assert refused(closes_at=clock) == [f"closes_at: must be another time: clocks in Europe/Madrid {why}"]
+    assert expect_refusal(closes_at=clock) == [
+        f"closes_at: must be another time: clocks in Europe/Madrid {why}"
+    ]
 
 
 @pytest.mark.parametrize(
@@ -94,13 +96,13 @@ def test_time_that_clocks_skip_or_show_twice_is_refused(clock: str, why: str) ->
     ],
 )
 def test_setting_that_is_wrong_is_named(field: str, value: str, said: str) -> None:
-    (problem,) = refused(**{field: value})
+    (problem,) = expect_refusal(**{field: value})
     assert problem.startswith(f"{field}: must be ")
     assert said in problem
 
 
 def test_every_wrong_setting_is_named_at_once() -> None:
-    told = refused(time_zone="x", opens_at="x", closes_at="x", cap="x", minimum="x")
+    told = expect_refusal(time_zone="x", opens_at="x", closes_at="x", cap="x", minimum="x")
     assert [problem.partition(":")[0] for problem in told] == list(USUAL)
 
 
@@ -111,7 +113,7 @@ def test_every_wrong_setting_is_named_at_once() -> None:
 def test_every_time_comes_back_as_it_was_typed_or_is_refused(zone: str, clock: datetime) -> None:
     typed = clock.strftime("%Y-%m-%dT%H:%M")
     try:
-        read = parsed(time_zone=zone, opens_at=typed)
+        read = parse_fields(time_zone=zone, opens_at=typed)
     except InputError:
         return
     assert schedule.format_schedule(read)["opens_at"] == typed
@@ -120,7 +122,7 @@ def test_every_time_comes_back_as_it_was_typed_or_is_refused(zone: str, clock: d
 
 
 @pytest.fixture
-def made(database_url: str) -> Iterator[tuple[Session, Survey]]:
+def session_and_survey(database_url: str) -> Iterator[tuple[Session, Survey]]:
     """A published survey that shows groups of ten, on SQLite and on PostgreSQL."""
     slug = factories.publish(database_url).slug
     engine = make_engine(database_url)
@@ -134,7 +136,7 @@ def made(database_url: str) -> Iterator[tuple[Session, Survey]]:
 
 
 def settle(session: Session, survey: Survey, **fields: str) -> Mapping[str, Any]:
-    return acceptance.set_schedule(session, survey, parsed(**fields), NOW)
+    return acceptance.set_schedule(session, survey, parse_fields(**fields), NOW)
 
 
 def not_settled(session: Session, survey: Survey, **fields: str) -> list[str]:
@@ -146,8 +148,8 @@ def not_settled(session: Session, survey: Survey, **fields: str) -> list[str]:
     return [f"{problem.field}: {problem.message}" for problem in caught.value.problems]
 
 
-def test_settings_are_changed_together_and_told(made: tuple[Session, Survey]) -> None:
-    session, survey = made
+def test_settings_are_changed_together_and_told(session_and_survey: tuple[Session, Survey]) -> None:
+    session, survey = session_and_survey
     times = {"opens_at": "2026-07-01T09:00", "closes_at": "2026-08-01T09:00"}
 
     assert settle(session, survey, **times, cap="50", by_invitation="yes") == {
@@ -167,8 +169,8 @@ def test_settings_are_changed_together_and_told(made: tuple[Session, Survey]) ->
     assert settle(session, survey) == {**nothing, "by_invitation": False}
 
 
-def test_closing_time_is_after_now_and_after_opening(made: tuple[Session, Survey]) -> None:
-    session, survey = made
+def test_closing_time_is_after_now_and_after_opening(session_and_survey: tuple[Session, Survey]) -> None:
+    session, survey = session_and_survey
     assert not_settled(session, survey, closes_at="2026-06-01T14:00") == [
         "closes_at: must be later than now; it is 2026-06-01T14:00"
     ]
@@ -185,10 +187,10 @@ def test_closing_time_is_after_now_and_after_opening(made: tuple[Session, Survey
     "change", [{"closes_at": ""}, {"closes_at": "2027-01-01T09:00"}, {"cap": "20"}, {"time_zone": "UTC"}]
 )
 def test_survey_whose_closing_time_has_come_is_closed_for_good_at_once(
-    made: tuple[Session, Survey], change: dict[str, str]
+    session_and_survey: tuple[Session, Survey], change: dict[str, str]
 ) -> None:
     """Not only once somebody has noted it as closed, which may take a minute, or as long as no server runs."""
-    session, survey = made
+    session, survey = session_and_survey
     settle(session, survey, closes_at="2026-07-01T09:00")
     session.commit()
     before, last = schedule.schedule_of(survey), at("2026-07-01 07:00")
@@ -196,15 +198,15 @@ def test_survey_whose_closing_time_has_come_is_closed_for_good_at_once(
     for moment in (last, last + timedelta(days=60)):
         with pytest.raises(InputError, match="a closed survey stays closed"):
             acceptance.set_schedule(
-                session, survey, parsed(**{"closes_at": "2026-07-01T09:00", **change}), moment
+                session, survey, parse_fields(**{"closes_at": "2026-07-01T09:00", **change}), moment
             )
     assert schedule.schedule_of(survey) == before
-    higher = parsed(closes_at="2026-07-01T09:00", minimum="12")
+    higher = parse_fields(closes_at="2026-07-01T09:00", minimum="12")
     assert acceptance.set_schedule(session, survey, higher, last) == {"minimum": 12}
     survey.minimum = 10
     just_before = last - timedelta(seconds=1)
     assert acceptance.set_schedule(
-        session, survey, parsed(**{"closes_at": "2026-07-01T09:00", **change}), just_before
+        session, survey, parse_fields(**{"closes_at": "2026-07-01T09:00", **change}), just_before
     )
 
 
@@ -248,8 +250,8 @@ def test_form_that_was_open_when_the_closing_time_came_is_told(
     assert signed_in.post(page, data={"minimum": "12"}).status_code == 303
 
 
-def test_minimum_of_a_published_survey_can_only_be_raised(made: tuple[Session, Survey]) -> None:
-    session, survey = made
+def test_minimum_of_a_published_survey_can_only_be_raised(session_and_survey: tuple[Session, Survey]) -> None:
+    session, survey = session_and_survey
     assert not_settled(session, survey, minimum="9") == [
         "minimum: can only be raised once a survey is published: at least 10; it is 9"
     ]
@@ -262,8 +264,10 @@ def test_minimum_of_a_published_survey_can_only_be_raised(made: tuple[Session, S
     assert settle(session, draft, minimum="3") == {"minimum": 3}
 
 
-def test_what_respondents_were_told_of_their_device_stays_so(made: tuple[Session, Survey]) -> None:
-    session, survey = made
+def test_what_respondents_were_told_of_their_device_stays_so(
+    session_and_survey: tuple[Session, Survey],
+) -> None:
+    session, survey = session_and_survey
     assert settle(session, survey, forgets="yes")["forgets"] is True
     session.commit()
     assert not_settled(session, survey, cap="50") == [
@@ -271,8 +275,8 @@ def test_what_respondents_were_told_of_their_device_stays_so(made: tuple[Session
     ]
 
 
-def test_tablet_is_not_for_links_that_ask_for_codes(made: tuple[Session, Survey]) -> None:
-    session, survey = made
+def test_tablet_is_not_for_links_that_ask_for_codes(session_and_survey: tuple[Session, Survey]) -> None:
+    session, survey = session_and_survey
     assert settle(session, survey, tablet="yes")["tablet"] is True
     session.commit()
     refusal = (
@@ -284,9 +288,11 @@ def test_tablet_is_not_for_links_that_ask_for_codes(made: tuple[Session, Survey]
     assert not_settled(session, survey, by_invitation="yes", tablet="yes") == [refusal]
 
 
-def test_minimum_is_no_greater_than_the_population_of_a_stratum(made: tuple[Session, Survey]) -> None:
+def test_minimum_is_no_greater_than_the_population_of_a_stratum(
+    session_and_survey: tuple[Session, Survey],
+) -> None:
     """It could not be published so; once it is closed, small groups are shown as a part of others."""
-    session, survey = made
+    session, survey = session_and_survey
     strata.add_strata(session, survey, strata.parse_lines("North > A, 12\nNorth > B, 30\nSouth"))
     session.commit()
     said = (
@@ -305,7 +311,7 @@ def test_cap_leaves_room_for_all_that_may_be_stored(database_url: str) -> None:
     survey = factories.publish(database_url, minimum=10)
     least = "the smallest group shown and all that may be stored by now"
 
-    def refused(**fields: str) -> list[str]:
+    def list_refusals(**fields: str) -> list[str]:
         engine = make_engine(database_url)
         with open_session(engine, writes=True) as session:
             found = survey_access.find(session, survey.slug)
@@ -317,33 +323,35 @@ def test_cap_leaves_room_for_all_that_may_be_stored(database_url: str) -> None:
     for stored, limit in ((0, 19), (19, 19), (5, 33), (5, 33)):
         if stored:
             factories.store(database_url, survey, [((0, 0), stored)])
-        assert refused(cap=str(limit - 1)) == [f"cap: must be at least {limit}, {least}; it is {limit - 1}"]
-    assert refused(cap="9")[0].startswith("cap: must be at least 33, ")
+        assert list_refusals(cap=str(limit - 1)) == [
+            f"cap: must be at least {limit}, {least}; it is {limit - 1}"
+        ]
+    assert list_refusals(cap="9")[0].startswith("cap: must be at least 33, ")
     factories.plant(database_url, survey.slug, "A > B\nC")
-    assert refused(cap="70") == [f"cap: must be at least 71, {least}; it is 70"]
+    assert list_refusals(cap="70") == [f"cap: must be at least 71, {least}; it is 70"]
     with factories.writing(database_url) as session:
         found = survey_access.find(session, survey.slug)
         assert found is not None
         assert settle(session, found, cap="71")["cap"] == 71
-    assert refused(cap="71", minimum="72") == [f"cap: must be at least 72, {least}; it is 71"]
+    assert list_refusals(cap="71", minimum="72") == [f"cap: must be at least 72, {least}; it is 71"]
 
 
-def test_closed_survey_stays_closed(made: tuple[Session, Survey]) -> None:
-    session, survey = made
+def test_closed_survey_stays_closed(session_and_survey: tuple[Session, Survey]) -> None:
+    session, survey = session_and_survey
     acceptance.close_survey(survey)
     session.commit()
     for fields in ({"closes_at": "2027-01-01T09:00"}, {"cap": "100"}, {"by_invitation": "yes"}):
         assert not_settled(session, survey, **fields) == [
             "state: must not be closed; a closed survey stays closed"
         ]
-    assert acceptance.set_schedule(session, survey, parsed(time_zone="UTC", minimum="12"), NOW) == {
+    assert acceptance.set_schedule(session, survey, parse_fields(time_zone="UTC", minimum="12"), NOW) == {
         "minimum": 12
     }
     assert survey.state == State.CLOSED
 
 
-def test_only_an_open_survey_is_paused(made: tuple[Session, Survey]) -> None:
-    session, survey = made
+def test_only_an_open_survey_is_paused(session_and_survey: tuple[Session, Survey]) -> None:
+    session, survey = session_and_survey
     acceptance.pause(survey)
     assert survey.paused
     acceptance.resume(survey)

@@ -122,7 +122,7 @@ def publish_with_completions(url: str) -> Callable[[], bool]:
 
     def publish() -> bool:
         with factories.writing(url) as session:
-            survey = sample_releases.found(session, slug)
+            survey = sample_releases.find_survey(session, slug)
             surveys.publish(session, survey)
         with factories.writing(url) as session:
             modulus = find_completion_modulus(session, survey.id)
@@ -134,9 +134,9 @@ def publish_with_completions(url: str) -> Callable[[], bool]:
 
 def go_on_with_a_search(url: str) -> Callable[[], bool]:
     """What asks a search something; and then something else."""
-    survey = test_searches.closed(url)
-    number = test_searches.opened(url, survey.slug)
-    ask = partial(test_searches.asked, url, survey.slug, number)
+    survey = test_searches.close_answered(url)
+    number = test_searches.start_search(url, survey.slug)
+    ask = partial(test_searches.ask_stratum, url, survey.slug, number)
     return lambda: ask("q2", "South") is ask("q1", "South") is False
 
 

@@ -153,7 +153,7 @@ def test_the_noisiest_logo_is_small(signed_in: FlaskClient, database_url: str, s
     assert len(logo_of(database_url)) < 14_000
 
 
-def claimed(across: int, down: int) -> bytes:
+def claim_size(across: int, down: int) -> bytes:
     """The beginning of a PNG that says it is so large."""
     file = bytearray(draw("PNG"))
     file[16:24] = across.to_bytes(4, "big") + down.to_bytes(4, "big")
@@ -179,8 +179,8 @@ REFUSED = {
     "GIF": (b"GIF89a" + b"\x01\x00" * 10, 422, "must be a whole PNG, JPEG or WebP picture"),
     "words": (b"no picture", 422, "must be a whole PNG, JPEG or WebP picture"),
     "long": (b"\x89PNG" + b"x" * (1 << 20), 413, "must be at most 1048576 bytes; it has more"),
-    "large": (claimed(2_001, 2_000), 413, "must have at most 4000000 pixels; it has more"),
-    "huge": (claimed(50_000, 50_000), 413, "must have at most 4000000 pixels; it has more"),
+    "large": (claim_size(2_001, 2_000), 413, "must have at most 4000000 pixels; it has more"),
+    "huge": (claim_size(50_000, 50_000), 413, "must have at most 4000000 pixels; it has more"),
     "many passes": (draw("JPEG") + b"\xff\xda" * 31, 413, "this one asks for more than 30 passes"),
     "two pictures": (draw_two() + b"\xff\xda" * 31, 413, "this one asks for more than 30 passes"),
 }
@@ -237,7 +237,7 @@ def test_it_goes_with_copies_and_archives(
     factories.settle(database_url, survey.slug, minimum=10)
     factories.close(database_url, survey.slug)
     save(signed_in, survey.slug, draw("PNG"))
-    imported = sample_archives.imported(signed_in, sample_archives.export(signed_in, survey.slug))
+    imported = sample_archives.import_archive(signed_in, sample_archives.export(signed_in, survey.slug))
     copied = signed_in.post(f"/manage/surveys/{survey.slug}/duplicate", data={"title": "Again"})
     assert copied.status_code == 303
     assert "<img" in signed_in.get(f"/manage/surveys/{imported}/study").text
@@ -258,19 +258,19 @@ def test_an_archive_with_another_file_for_a_logo_is_refused(
     factories.settle(database_url, survey.slug, minimum=10)
     factories.close(database_url, survey.slug)
     packed = sample_archives.export(signed_in, survey.slug)
-    change = sample_archives.stated("logo", value=logo)
+    change = sample_archives.change_manifest("logo", value=logo)
     answer = sample_archives.send(signed_in, change(packed))
     assert answer.status_code == 422
     assert "<strong>manifest.json: logo:</strong>" in answer.text
 
 
-def test_a_running_server_shows_a_change_at_once(served: factories.Served) -> None:
-    survey = factories.publish(served.database_url)
-    link = served.url + link_of(survey)
+def test_a_running_server_shows_a_change_at_once(installation: factories.Served) -> None:
+    survey = factories.publish(installation.database_url)
+    link = installation.url + link_of(survey)
 
     def change(document: dict[str, Any]) -> None:
         done = factories.run(
-            served.database_url, "survey", "study", survey.slug, "-", text=json.dumps(document)
+            installation.database_url, "survey", "study", survey.slug, "-", text=json.dumps(document)
         )
         assert done.exit_code == 0, done.output
 
@@ -345,7 +345,7 @@ def test_whatever_respondents_read_may_be_in_each_language_of_the_survey(
     # Archives and copies have all of it, and no report has any.
     factories.settle(database_url, survey.slug, minimum=10)
     factories.close(database_url, survey.slug)
-    imported = sample_archives.imported(signed_in, sample_archives.export(signed_in, survey.slug))
+    imported = sample_archives.import_archive(signed_in, sample_archives.export(signed_in, survey.slug))
     with factories.writing(database_url) as session:
         kept = [json.loads(text) for text in session.scalars(sa.select(StudySheetRow.document))]
     assert imported

@@ -33,13 +33,13 @@ def guess(served: Served, password: str, forwarded: str) -> int:
     return status
 
 
-def test_a_new_address_in_each_try_is_no_way_around_the_limit(served: Served) -> None:
+def test_a_new_address_in_each_try_is_no_way_around_the_limit(installation: Served) -> None:
     """Over the real front, from the machine itself, as a proxy there would."""
-    factories.account(served.database_url, "ana", PASSWORD)
-    statuses = [guess(served, "not the password", f"203.0.113.{number}") for number in range(102)]
+    factories.account(installation.database_url, "ana", PASSWORD)
+    statuses = [guess(installation, "not the password", f"203.0.113.{number}") for number in range(102)]
 
     assert statuses == [403] * 100 + [429] * 2
-    assert guess(served, PASSWORD, "198.51.100.1") == 429
+    assert guess(installation, PASSWORD, "198.51.100.1") == 429
 
 
 @pytest.mark.parametrize("command", ["serve", "demo"])

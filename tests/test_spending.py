@@ -13,9 +13,16 @@ import sqlalchemy as sa
 from server.store.engines import make_engine
 from tests.conftest import NewDatabase
 from tests.support import factories, order_traces
-from tests.support.factories import Published, Served, dump, stored
+from tests.support.factories import Published, Served, dump, list_responses
 from tests.support.load_client import post_all
-from tests.support.order_traces import LIMIT, copied, holding, order_in_pages, postgresql_rows, standardised
+from tests.support.order_traces import (
+    LIMIT,
+    copy_files,
+    holding,
+    order_in_pages,
+    postgresql_rows,
+    standardise_order,
+)
 
 PAIRS = 16
 BITS = 14
@@ -64,7 +71,7 @@ class Race:
 
 def _new_ids(race: Race, database_url: str) -> dict[bytes, int]:
     """The ids that tidying gave, and when the response of each came."""
-    return {bytes(row[0]): race.reports[bytes(row[2])] for row in stored(database_url)}  # type: ignore[call-overload]
+    return {bytes(row[0]): race.reports[bytes(row[2])] for row in list_responses(database_url)}  # type: ignore[call-overload]
 
 
 def _spent(database_url: str) -> dict[bytes, bool]:
@@ -75,7 +82,7 @@ def _check_each_counted_once(race: Race, database_url: str) -> None:
     assert Counter(tuple(sorted(statuses)) for statuses in race.statuses.values()) == {
         (201, 409): len(race.statuses)
     }
-    assert {bytes(row[0]) for row in stored(database_url)} == race.ids.keys()  # type: ignore[call-overload]
+    assert {bytes(row[0]) for row in list_responses(database_url)} == race.ids.keys()  # type: ignore[call-overload]
     assert _spent(database_url) == dict.fromkeys(race.hashes, True)
 
 
@@ -88,7 +95,7 @@ def test_10000_codes_on_sqlite_let_one_of_two_racing_clients_in_and_leave_no_tra
     with factories.serving(database_url) as served:
         race = Race(served, survey, codes)
         _check_each_counted_once(race, database_url)
-        before = copied(database_url, tmp_path)
+        before = copy_files(database_url, tmp_path)
         closed = factories.run(database_url, "survey", "close", survey.slug)
         files = order_traces.sqlite_files(database_url)
         assert (closed.exit_code, closed.stderr) == (0, "")
@@ -99,7 +106,7 @@ def test_10000_codes_on_sqlite_let_one_of_two_racing_clients_in_and_leave_no_tra
         order = order_in_pages(database_url, new), order_in_pages(database_url, race.hashes)
 
     assert max(order) < LIMIT
-    assert len(stored(database_url)) == len(codes)
+    assert len(list_responses(database_url)) == len(codes)
     # The broken twin: the same files, not tidied.
     assert order_in_pages(before, race.ids) > LIMIT
     assert all(file.stat().st_size > 100_000 for file in tmp_path.glob("*-wal"))
@@ -124,10 +131,10 @@ def test_codes_on_postgresql_let_one_of_two_racing_clients_in_and_leave_no_trace
         # Where a row lies and who wrote it follow from the random keys alone.
         assert [row[0] for row in rows] == sorted(arrived)
         assert len({row[2:] for row in rows}) == 1
-        assert abs(standardised([[arrived[row[0]] for row in rows]])) < LIMIT
+        assert abs(standardise_order([[arrived[row[0]] for row in rows]])) < LIMIT
     # The broken twin: the same rows, not tidied. A response has its transaction in common with its code's row.
     came, used = before
-    assert standardised([[race.ids[row[0]] for row in came]]) > LIMIT
+    assert standardise_order([[race.ids[row[0]] for row in came]]) > LIMIT
     by_number = {number: key for key, number in race.hashes.items()}
     transaction = {row[0]: row[2] for row in used}
     assert all(transaction[by_number[race.ids[row[0]]]] == row[2] for row in came)

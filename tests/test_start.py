@@ -16,13 +16,13 @@ from server.store.failures import Failure, find_failure
 from server.web.database_start import LARGE, UnusableError, open_database
 from tests.conftest import NewDatabase
 from tests.support import factories
-from tests.support.backups import PASSPHRASE, untouched
+from tests.support.backups import PASSPHRASE, is_untouched
 
 COMMANDS = [("serve",), ("demo",), ("user", "list"), ("survey", "close", "x"), ("tidy",)]
 SAYS = "DATABASE_URL must name a database that can be used: "
 
 
-def refused(database_url: str, command: tuple[str, ...], *words: str) -> None:
+def expect_refusal(database_url: str, command: tuple[str, ...], *words: str) -> None:
     """Run a command in this process; a process of its own is below."""
     done = factories.run(database_url, *command)
     assert (done.exit_code, done.stdout) == (2, ""), done.output
@@ -52,12 +52,12 @@ def test_a_newer_schema(database_url: str, command: tuple[str, ...]) -> None:
     with engine.begin() as connection:
         connection.exec_driver_sql("UPDATE alembic_version SET version_num = 'm9999'")
     engine.dispose()
-    refused(database_url, command, "newer version of Moneda")
+    expect_refusal(database_url, command, "newer version of Moneda")
 
 
 @pytest.mark.parametrize("url", ["sqlite:///:memory:", "sqlite:///", "sqlite:///file:x?mode=memory&uri=true"])
 def test_a_database_in_memory(url: str) -> None:
-    refused(url, ("serve",), "it must be a file")
+    expect_refusal(url, ("serve",), "it must be a file")
 
 
 def test_paths_that_are_none(tmp_path: Path) -> None:
@@ -70,7 +70,7 @@ def test_paths_that_are_none(tmp_path: Path) -> None:
         (f"{tmp_path}/{'x' * 300}", "too long"),
         (f"{tmp_path}/file", "file is not a database"),
     ):
-        refused(f"sqlite:///{wrong}", ("user", "list"), said)
+        expect_refusal(f"sqlite:///{wrong}", ("user", "list"), said)
     assert (tmp_path / "file").read_text() == "no database " * 100
 
 
@@ -83,7 +83,7 @@ def test_a_schema_that_does_not_say_which(database_url: str, change: str) -> Non
         connection.exec_driver_sql(change)
     engine.dispose()
     for command in (("serve",), ("check",)):
-        refused(database_url, command, "alembic_version has", "in place of one")
+        expect_refusal(database_url, command, "alembic_version has", "in place of one")
 
 
 LOOKING = [("backup", "file"), ("check",), ("rotate-key",)]
@@ -100,18 +100,18 @@ def test_what_only_looks_makes_no_database_and_upgrades_none(
     monkeypatch.setenv("MONEDA_BACKUP_PASSPHRASE", PASSPHRASE)
     monkeypatch.chdir(tmp_path)
     url = new_database(False)
-    refused(url, command)
-    assert untouched(url)
+    expect_refusal(url, command)
+    assert is_untouched(url)
 
     engine = make_engine(url)
     with engine.execution_options(moneda_writes=True).begin() as connection:
         migrate_within(connection, "0015")
     before = sa.inspect(engine).get_table_names()
-    refused(url, command, "older version of Moneda")
+    expect_refusal(url, command, "older version of Moneda")
     assert sa.inspect(engine).get_table_names() == before
     with engine.begin() as connection:
         connection.exec_driver_sql("UPDATE alembic_version SET version_num = 'm9999'")
-    refused(url, command, "newer version of Moneda")
+    expect_refusal(url, command, "newer version of Moneda")
     engine.dispose()
     assert not (tmp_path / "file").exists()
 
@@ -121,7 +121,7 @@ def test_a_file_that_is_too_short_for_a_database(tmp_path: Path, size: int) -> N
     path = tmp_path / "file"
     path.write_bytes(b"SQLite format 3\0".ljust(99, b"x")[:size])
     for command in (("serve",), ("user", "list")):
-        refused(f"sqlite:///{path}", command, "file is not a database")
+        expect_refusal(f"sqlite:///{path}", command, "file is not a database")
     assert path.stat().st_size == size
 
 
@@ -137,7 +137,7 @@ def test_a_file_that_may_not_be_written_to(path: Path) -> None:
     with path.open("r+b") as file:
         file.seek(18)
         file.write(b"\x03\x03")  # "written by a newer SQLite: read only" (its file format, 1.3.3)
-    refused(f"sqlite:///{path}", ("serve",))
+    expect_refusal(f"sqlite:///{path}", ("serve",))
 
 
 @contextmanager
@@ -196,7 +196,7 @@ def test_a_third_of_the_pages_damaged(path: Path, command: tuple[str, ...]) -> N
         whole[page * 4096 : page * 4096 + 64] = b"\xa5" * 64
     path.write_bytes(whole)
 
-    refused(f"sqlite:///{path}", command, "damaged", "backup")
+    expect_refusal(f"sqlite:///{path}", command, "damaged", "backup")
 
 
 def test_looking_at_a_large_file_is_announced(path: Path) -> None:
@@ -223,7 +223,7 @@ def test_postgresql_that_is_not_there(postgresql: NewDatabase) -> None:
         url.set(username="nobody"),
     ):
         text = wrong.render_as_string(hide_password=False)
-        refused(text, ("serve",), "could not be reached")
+        expect_refusal(text, ("serve",), "could not be reached")
 
 
 def test_a_role_without_rights(postgresql: NewDatabase) -> None:
@@ -233,7 +233,7 @@ def test_a_role_without_rights(postgresql: NewDatabase) -> None:
         connection.exec_driver_sql("DROP ROLE IF EXISTS weak")
         connection.exec_driver_sql("CREATE ROLE weak LOGIN")
     admin.dispose()
-    refused(url.set(username="weak").render_as_string(), ("serve",), "permission denied")
+    expect_refusal(url.set(username="weak").render_as_string(), ("serve",), "permission denied")
 
 
 def test_a_command_names_what_failed_on_its_way(path: Path) -> None:

@@ -13,7 +13,7 @@ from flask.testing import FlaskClient
 from server.store.engines import make_engine
 from tests.conftest import NewDatabase
 from tests.support import factories
-from tests.support.factories import Published, dump, stored
+from tests.support.factories import Published, dump, list_responses
 
 
 def _file(database_url: str) -> sqlite3.Connection:
@@ -34,7 +34,7 @@ def test_row_holds_id_version_reports_day_and_stratum_only(
     assert list(columns) == ["id", "version_id", "reports", "day", "stratum_id", "mode"]
     assert isinstance(columns["day"], sa.Date)
     assert not isinstance(columns["day"], sa.DateTime)
-    ((row_id, version_id, reports, day, stratum_id, mode),) = stored(database_url)
+    ((row_id, version_id, reports, day, stratum_id, mode),) = list_responses(database_url)
     ((number, *_rest),) = dump(database_url)["survey_versions"]
     assert (row_id, version_id, bytes(reports)) == (factories.stored_id(body), number, b"\x00\x01")  # type: ignore[call-overload]
     assert type(day) is date
@@ -187,4 +187,4 @@ def test_database_refuses_a_row_that_cannot_be(
         connection.execute(table.insert().values(row))
 
     engine.dispose()
-    assert not stored(database_url)
+    assert not list_responses(database_url)

@@ -24,13 +24,13 @@ from tests.support.cached_dump import CachedDump, Copied
 from tests.support.factories import Published
 from tests.support.front_client import create_app
 from tests.support.odd_inputs import odd_values
-from tests.support.scale import scaled
+from tests.support.scale import choose_size
 from tests.support.withdrawal_lists import list_of
 
 pytestmark = pytest.mark.scaled
 
 ADDRESSES = ("responses", "code.json", "ticket.json", "completion.json", "receipt.json", "withdrawal.json")
-EACH = scaled(30, -(-40_000 // len(ADDRESSES)))
+EACH = choose_size(30, -(-40_000 // len(ADDRESSES)))
 """Bodies sent to each address: 40,000 in all where they are many."""
 BLINDED = b"\4" * 256
 """A number below every modulus."""

@@ -22,7 +22,7 @@ SPAIN = "Spain > Madrid > Getafe, 183000\nSpain > Madrid > Parla, 132000\nSpain 
 
 
 @pytest.fixture
-def made(database_url: str) -> Iterator[tuple[Session, Survey]]:
+def session_and_survey(database_url: str) -> Iterator[tuple[Session, Survey]]:
     """A published survey and an open session, on SQLite and on PostgreSQL."""
     slug = factories.publish(database_url).slug
     engine = make_engine(database_url)
@@ -46,7 +46,7 @@ def at(session: Session, survey: Survey, path: str) -> strata.Node:
     return found
 
 
-def refused(act: Callable[[], object]) -> tuple[int, list[str]]:
+def catch_refusal(act: Callable[[], object]) -> tuple[int, list[str]]:
     """The status and the problems of what an act is refused with."""
     with pytest.raises(InputError) as caught:
         act()
@@ -60,8 +60,8 @@ def answer(session: Session, survey: Survey, stratum: Stratum) -> None:
     session.execute(sa.insert(responses_of(survey.id)).values(**row, stratum_id=stratum.id))
 
 
-def test_tree_knows_paths_depths_leaves_and_sums(made: tuple[Session, Survey]) -> None:
-    session, survey = made
+def test_tree_knows_paths_depths_leaves_and_sums(session_and_survey: tuple[Session, Survey]) -> None:
+    session, survey = session_and_survey
 
     assert plant(session, survey, SPAIN) == 6
 
@@ -135,13 +135,13 @@ def test_lines_may_come_with_a_header_a_byte_order_mark_and_blank_lines() -> Non
     ],
 )
 def test_line_that_is_wrong_is_named(text: str, said: str) -> None:
-    status, problems = refused(lambda: strata.parse_lines(text))
+    status, problems = catch_refusal(lambda: strata.parse_lines(text))
     assert status == 422
     assert said in problems[0]
 
 
 def test_every_wrong_line_is_named_at_once() -> None:
-    _status, problems = refused(lambda: strata.parse_lines("A, 0\nB\n>\nC, 1.2"))
+    _status, problems = catch_refusal(lambda: strata.parse_lines("A, 0\nB\n>\nC, 1.2"))
     assert [problem.partition(":")[0] for problem in problems] == ["lines[1]", "lines[3]", "lines[4]"]
 
 
@@ -156,8 +156,8 @@ def test_whatever_is_pasted_is_read_or_refused(text: str) -> None:
         assert strata.parse_lines(" > ".join(line.names) + " ; 7") == (StratumLine(1, line.names, 7),)
 
 
-def test_what_is_there_already_is_kept_and_only_added_to(made: tuple[Session, Survey]) -> None:
-    session, survey = made
+def test_what_is_there_already_is_kept_and_only_added_to(session_and_survey: tuple[Session, Survey]) -> None:
+    session, survey = session_and_survey
     plant(session, survey, SPAIN)
     before = {node.path: node.stratum.slug for node in strata.walk(strata.tree(session, survey))}
 
@@ -171,8 +171,8 @@ def test_what_is_there_already_is_kept_and_only_added_to(made: tuple[Session, Su
     assert "France > Nice" in paths(session, survey)
 
 
-def test_what_cannot_be_added_is_refused_whole(made: tuple[Session, Survey]) -> None:
-    session, survey = made
+def test_what_cannot_be_added_is_refused_whole(session_and_survey: tuple[Session, Survey]) -> None:
+    session, survey = session_and_survey
     plant(session, survey, SPAIN)
     session.commit()
     before = paths(session, survey)
@@ -198,7 +198,7 @@ def test_what_cannot_be_added_is_refused_whole(made: tuple[Session, Survey]) -> 
             422, f"Spain: {its} at least what is known of its parts, 315000; it is 314999",
         ),
     ]:  # fmt: skip
-        found, problems = refused(act)
+        found, problems = catch_refusal(act)
         session.rollback()
         assert (found, said in problems[0]) == (status, True), problems
         assert paths(session, survey) == before
@@ -206,9 +206,9 @@ def test_what_cannot_be_added_is_refused_whole(made: tuple[Session, Survey]) -> 
     assert len(paths(session, survey)) == strata.MOST_STRATA
 
 
-def test_known_parts_leave_room_for_unknown_ones(made: tuple[Session, Survey]) -> None:
+def test_known_parts_leave_room_for_unknown_ones(session_and_survey: tuple[Session, Survey]) -> None:
     """Sums over more than one level, some of whose parts are not known."""
-    session, survey = made
+    session, survey = session_and_survey
     plant(session, survey, "A, 10\nA > B, 4\nA > C > D, 5\nA > C > E")
     session.commit()
     assert [at(session, survey, path).population for path in ("A", "A > C")] == [10, None]
@@ -218,15 +218,15 @@ def test_known_parts_leave_room_for_unknown_ones(made: tuple[Session, Survey]) -
         ("A > C, 6\nA > C > E, 2", "A > C: its population must be the sum of its parts, 7; it is 6"),
         ("A > C, 7\nA > C > E, 2", "A: its population must be the sum of its parts, 11; it is 10"),
     ]:
-        _status, problems = refused(lambda: plant(session, survey, line))  # noqa: B023
+        _status, problems = catch_refusal(lambda: plant(session, survey, line))  # noqa: B023
         session.rollback()
         assert problems == [said]
     plant(session, survey, "A > C, 6\nA > C > E, 1")
     assert at(session, survey, "A > C").population == 6
 
 
-def test_names_and_populations_change_together(made: tuple[Session, Survey]) -> None:
-    session, survey = made
+def test_names_and_populations_change_together(session_and_survey: tuple[Session, Survey]) -> None:
+    session, survey = session_and_survey
     plant(session, survey, "A, 3\nA > B, 1\nA > C, 2")
     a, b, c = (at(session, survey, path).stratum.id for path in ("A", "A > B", "A > C"))
 
@@ -244,8 +244,8 @@ def test_names_and_populations_change_together(made: tuple[Session, Survey]) -> 
     assert at(session, survey, "A").population is None
 
 
-def test_change_that_is_refused_names_the_stratum(made: tuple[Session, Survey]) -> None:
-    session, survey = made
+def test_change_that_is_refused_names_the_stratum(session_and_survey: tuple[Session, Survey]) -> None:
+    session, survey = session_and_survey
     plant(session, survey, "A > B, 1\nA > C, 2")
     session.commit()
     b = at(session, survey, "A > B").stratum.id
@@ -255,34 +255,36 @@ def test_change_that_is_refused_names_the_stratum(made: tuple[Session, Survey]) 
         ({}, {b: "x"}, 422, "A > B: its population must be a whole number from 1 to 10000000000; it is x"),
         ({b + 1000: "D"}, {}, 404, "stratum: is not known"),
     ]:  # fmt: skip
-        found, problems = refused(lambda n=names, p=populations: strata.change(session, survey, n, p))  # type: ignore[misc]
+        found, problems = catch_refusal(lambda n=names, p=populations: strata.change(session, survey, n, p))  # type: ignore[misc]
         session.rollback()
         assert (found, said in problems[0]) == (status, True), problems
     assert paths(session, survey) == ["A", "A > B", "A > C"]
 
 
-def test_strata_change_places_with_those_beside_them_only(made: tuple[Session, Survey]) -> None:
-    session, survey = made
+def test_strata_change_places_with_those_beside_them_only(session_and_survey: tuple[Session, Survey]) -> None:
+    session, survey = session_and_survey
     plant(session, survey, "A > 1\nA > 2\nA > 3\nB")
     session.commit()
 
-    def moved(path: str, *, up: bool) -> str:
+    def move_stratum(path: str, *, up: bool) -> str:
         strata.move(session, survey, at(session, survey, path).stratum.id, up=up)
         return " ".join(node.stratum.name for node in strata.walk(strata.tree(session, survey)))
 
-    assert moved("A > 3", up=True) == "A 1 3 2 B"
-    assert moved("A > 1", up=True) == "A 1 3 2 B"
-    assert moved("A > 1", up=False) == "A 3 1 2 B"
-    assert moved("A > 2", up=False) == "A 3 1 2 B"
-    assert moved("A", up=False) == "B A 3 1 2"
+    assert move_stratum("A > 3", up=True) == "A 1 3 2 B"
+    assert move_stratum("A > 1", up=True) == "A 1 3 2 B"
+    assert move_stratum("A > 1", up=False) == "A 3 1 2 B"
+    assert move_stratum("A > 2", up=False) == "A 3 1 2 B"
+    assert move_stratum("A", up=False) == "B A 3 1 2"
     strata.remove(session, survey, at(session, survey, "A > 3").stratum.id)
     plant(session, survey, "A > 4")
-    assert moved("A > 4", up=True) == "B A 1 4 2"
+    assert move_stratum("A > 4", up=True) == "B A 1 4 2"
 
 
 @pytest.mark.parametrize("use", ["response", "invitations"])
-def test_stratum_whose_link_was_used_stays_a_leaf(made: tuple[Session, Survey], use: str) -> None:
-    session, survey = made
+def test_stratum_whose_link_was_used_stays_a_leaf(
+    session_and_survey: tuple[Session, Survey], use: str
+) -> None:
+    session, survey = session_and_survey
     plant(session, survey, "A > B\nA > C\nD > E")
     stratum = at(session, survey, "A > B").stratum
     if use == "response":
@@ -300,12 +302,12 @@ def test_stratum_whose_link_was_used_stays_a_leaf(made: tuple[Session, Survey], 
     assert strata.list_used(session, survey) == {stratum.id}
     for path in ("A", "A > B"):
         number = at(session, survey, path).stratum.id
-        status, problems = refused(lambda n=number: strata.remove(session, survey, n))  # type: ignore[misc]
+        status, problems = catch_refusal(lambda n=number: strata.remove(session, survey, n))  # type: ignore[misc]
         assert (status, problems) == (
             409,
             ["A > B: must stay; its link has invitations or may have let responses in"],
         )
-    assert refused(lambda: plant(session, survey, "A > B > F"))[0] == 409
+    assert catch_refusal(lambda: plant(session, survey, "A > B > F"))[0] == 409
     session.rollback()
     strata.remove(session, survey, at(session, survey, "A > C").stratum.id)
     strata.remove(session, survey, at(session, survey, "D").stratum.id)
@@ -314,8 +316,10 @@ def test_stratum_whose_link_was_used_stays_a_leaf(made: tuple[Session, Survey], 
     assert session.scalar(sa.select(sa.func.count()).select_from(Stratum)) == 2
 
 
-def test_strata_of_another_survey_do_not_exist(made: tuple[Session, Survey], database_url: str) -> None:
-    session, survey = made
+def test_strata_of_another_survey_do_not_exist(
+    session_and_survey: tuple[Session, Survey], database_url: str
+) -> None:
+    session, survey = session_and_survey
     plant(session, survey, "A")
     session.commit()
     other = survey_access.find(session, factories.publish(database_url).slug)
@@ -330,7 +334,7 @@ def test_strata_of_another_survey_do_not_exist(made: tuple[Session, Survey], dat
         lambda: strata.move(session, survey, theirs, up=True),
         lambda: strata.remove(session, survey, theirs),
     ):
-        assert refused(act)[0] == 404
+        assert catch_refusal(act)[0] == 404
         session.rollback()
     assert (paths(session, survey), paths(session, other)) == (["A"], ["B"])
 
@@ -342,8 +346,10 @@ def test_two_thousand_strata_are_added_and_read_in_moments(sqlite: NewDatabase) 
     assert len(factories.plant(database_url, slug, text)) == 18 * (1 + 10) + 1800
 
 
-def test_a_stratum_of_fewer_people_than_the_smallest_group_is_not_made(made: tuple[Session, Survey]) -> None:
-    session, survey = made
+def test_a_stratum_of_fewer_people_than_the_smallest_group_is_not_made(
+    session_and_survey: tuple[Session, Survey],
+) -> None:
+    session, survey = session_and_survey
     survey.minimum = 10
     plant(session, survey, "A, 10\nB")
     session.commit()
@@ -355,7 +361,7 @@ def test_a_stratum_of_fewer_people_than_the_smallest_group_is_not_made(made: tup
         lambda: plant(session, survey, "E > D, 1\nE > F, 9"),
         lambda: strata.change(session, survey, {}, {beside: "9"}),
     ):
-        status, problems = refused(act)
+        status, problems = catch_refusal(act)
         session.rollback()
         assert (status, said in problems[-1]) == (422, True), problems
         assert paths(session, survey) == before

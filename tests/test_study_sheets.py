@@ -275,7 +275,7 @@ def test_an_archive_brings_the_sheet_along(
     save(signed_in, survey.slug)
     factories.close(database_url, survey.slug)
     factories.settle(database_url, survey.slug, minimum=3)
-    sample_archives.imported(signed_in, sample_archives.export(signed_in, survey.slug))
+    sample_archives.import_archive(signed_in, sample_archives.export(signed_in, survey.slug))
     with factories.writing(database_url) as session:
         rows = session.scalars(sa.select(StudySheetRow)).all()
         assert len(rows) == 2
@@ -308,7 +308,7 @@ NAMED = {
 }
 
 
-def listed(*required: str, **lists: list[str]) -> dict[str, Any]:
+def make_list_rule(*required: str, **lists: list[str]) -> dict[str, Any]:
     """The rule of a property whose entries are all different."""
     properties = {name: {"enum": values} for name, values in lists.items()}
     items = {"type": "object", "required": [*required], "properties": properties}
@@ -326,29 +326,31 @@ DATACITE = {
             "properties": {"resourceTypeGeneral": {"const": "Dataset"}},
         },
         "creators": {"type": "array", "minItems": 1, "items": NAMED},
-        "titles": listed("title", titleType=["AlternativeTitle", "Subtitle", "TranslatedTitle", "Other"]),
+        "titles": make_list_rule(
+            "title", titleType=["AlternativeTitle", "Subtitle", "TranslatedTitle", "Other"]
+        ),
         "publisher": {"type": "object", "required": ["name"]},
         "publicationYear": {"type": "string", "pattern": "^[0-9]{4}$"},
         "language": {"type": "string"},
-        "subjects": listed("subject"),
-        "contributors": listed(
+        "subjects": make_list_rule("subject"),
+        "contributors": make_list_rule(
             "name", "contributorType", contributorType=["ContactPerson", "DataCollector", "Sponsor", "Other"]
         ),
-        "dates": listed("date", "dateType", dateType=["Collected", "Created", "Issued", "Other"]),
-        "alternateIdentifiers": listed("alternateIdentifier", "alternateIdentifierType"),
-        "relatedIdentifiers": listed(
+        "dates": make_list_rule("date", "dateType", dateType=["Collected", "Created", "Issued", "Other"]),
+        "alternateIdentifiers": make_list_rule("alternateIdentifier", "alternateIdentifierType"),
+        "relatedIdentifiers": make_list_rule(
             *("relatedIdentifier", "relatedIdentifierType", "relationType"),
             relatedIdentifierType=["DOI", "URL"],
             relationType=["IsDocumentedBy", "References"],
             resourceTypeGeneral=["StudyRegistration", "Text"],
         ),
-        "rightsList": listed("rights"),
-        "descriptions": listed(
+        "rightsList": make_list_rule("rights"),
+        "descriptions": make_list_rule(
             "description",
             "descriptionType",
             descriptionType=["Abstract", "Methods", "TechnicalInfo", "Other"],
         ),
-        "fundingReferences": listed("funderName"),
+        "fundingReferences": make_list_rule("funderName"),
         "schemaVersion": {"const": "http://datacite.org/schema/kernel-4"},
     },
 }

@@ -26,7 +26,7 @@ from server.study.ticket_keys import drop_links, is_named, open_key
 from server.web.page_parts import parts_of
 from server.web.verifying.shells import parse_survey
 from tests.support import factories, ticket_buyers
-from tests.support.factories import dump, stored, writing
+from tests.support.factories import dump, list_responses, writing
 from tests.support.ticket_buyers import EXPONENT, Blinded, draw, find_key
 
 NOW = datetime(2024, 5, 6)  # noqa: DTZ001 - in UTC, as the database holds times
@@ -111,7 +111,7 @@ def test_a_code_buys_a_ticket_that_lets_one_response_in(database_url: str) -> No
     assert buy(database_url, survey.slug, code, blinded) == sale
     assert refuse(database_url, survey.slug, code, draw(blinded.modulus)) == (409, "invitation")
     assert refuse(database_url, survey.slug, "0000-0000-0000-0000", blinded) == (422, "invitation")
-    assert len(stored(database_url)) == 1
+    assert len(list_responses(database_url)) == 1
     assert dump(database_url)["tickets"] == [(hashlib.sha256(blinded.drawn).digest(),)]
     assert sorted(row[2] for row in dump(database_url)["invitations"]) == [False, True]
 

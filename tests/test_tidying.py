@@ -37,17 +37,17 @@ from server.store.own_tables import responses_of
 from server.web.housekeeping import Housekeeper
 from tests.conftest import NewDatabase
 from tests.support import batch_dumps, factories
-from tests.support.factories import Published, Served, dump, stored
-from tests.support.form_client import ended
+from tests.support.factories import Published, Served, dump, list_responses
+from tests.support.form_client import end_fields
 from tests.support.order_traces import (
     LIMIT,
     PAGE,
-    copied,
+    copy_files,
     order_in_log,
     order_in_pages,
     postgresql_rows,
     sqlite_files,
-    standardised,
+    standardise_order,
 )
 
 NOW = datetime(2024, 5, 6)  # noqa: DTZ001 - in UTC, as the database holds times
@@ -99,7 +99,7 @@ def _post(served: Served, path: str, cookie: str = "") -> str:
     """One request and nothing after it; the cookie that came back."""
     headers = {"Content-Type": "application/x-www-form-urlencoded", "Cookie": cookie}
     with closing(HTTPConnection(urlsplit(served.url).netloc, timeout=60)) as connection:
-        connection.request("POST", path, urlencode(ended([])), headers)
+        connection.request("POST", path, urlencode(end_fields([])), headers)
         answer = connection.getresponse()
         answer.read()
         assert answer.status == 303
@@ -124,7 +124,7 @@ class Study:
 
     def find_new_ids(self, database_url: str) -> None:
         """Those that tidying gave to the same responses."""
-        rows = {bytes(row[2]): bytes(row[0]) for row in stored(database_url)}  # type: ignore[call-overload]
+        rows = {bytes(row[2]): bytes(row[0]) for row in list_responses(database_url)}  # type: ignore[call-overload]
         reports = [bytes([k >> bit & 1 for bit in range(8)]) for k in range(len(self.bodies))]
         new = {rows[string]: k for k, string in enumerate(reports)}
         assert not new.keys() & self.ids.keys()
@@ -141,7 +141,7 @@ class Study:
             for place, known in places
         ]
         orders = zip(rows, (self.ids, self.hashes), strict=True)
-        return max(abs(standardised([[known[key] for key in keys]])) for keys, known in orders)
+        return max(abs(standardise_order([[known[key] for key in keys]])) for keys, known in orders)
 
 
 @pytest.mark.parametrize("then", ["wait", "stop"])
@@ -151,7 +151,7 @@ def test_order_is_unreadable_after_a_close_whose_redirect_is_never_followed(
     with _holding(database_url, "SELECT 1"):  # SQLite's log stays as long as somebody may need it
         study = Study(database_url, 150)
         if database_url.startswith("sqlite"):
-            before = order_in_log(copied(database_url, tmp_path), study.ids)
+            before = order_in_log(copy_files(database_url, tmp_path), study.ids)
         else:
             before = study.readable(database_url)
     with factories.serving(database_url) as served:
@@ -168,7 +168,7 @@ def test_order_is_unreadable_after_a_close_whose_redirect_is_never_followed(
     assert before > LIMIT  # the broken twin: the same files, not tidied
     study.find_new_ids(database_url)
     assert study.readable(database_url) < LIMIT
-    assert len(stored(database_url)) == len(study.bodies)
+    assert len(list_responses(database_url)) == len(study.bodies)
     if not database_url.startswith("sqlite"):
         for place in PLACES:
             rows = postgresql_rows(database_url, *place)
@@ -229,11 +229,13 @@ def _pages_with(file: Path, keys: Sequence[bytes]) -> list[bytes]:
     return sorted(page for page in pages if page[0] == LEAF and any(key in page for key in keys))
 
 
-def _shown(database_url: str, slug: str) -> dict[Key, list[bytes]]:
+def _read_shown(database_url: str, slug: str) -> dict[Key, list[bytes]]:
     with factories.writing(database_url) as session:
         found = survey_access.find(session, slug)
         assert found is not None
-        return {key: batch_dumps.strings(tally) for key, tally in batch_dumps.shown(session, found).items()}
+        return {
+            key: batch_dumps.strings(tally) for key, tally in batch_dumps.dump_shown(session, found).items()
+        }
 
 
 def test_tidying_keeps_every_row_and_rule(survey: Published, database_url: str) -> None:
@@ -257,7 +259,7 @@ def _check_that_tidying_keeps_all(survey: Published, database_url: str) -> None:
         with factories.writing(database_url) as session:
             responses.accept(session.connection(), slugs["Spain"], body, NOW)
     factories.close(database_url, survey.slug)
-    before, looked_at = dump(database_url), _shown(database_url, survey.slug)
+    before, looked_at = dump(database_url), _read_shown(database_url, survey.slug)
 
     _tidy(database_url)
 
@@ -267,7 +269,7 @@ def _check_that_tidying_keeps_all(survey: Published, database_url: str) -> None:
     but_ids = [sorted(map(repr, (row[1:] for row in look["responses"]))) for look in (before, after)]
     assert but_ids[0] == but_ids[1]
     assert not {row[0] for row in before["responses"]} & {row[0] for row in after["responses"]}
-    assert _shown(database_url, survey.slug) == looked_at
+    assert _read_shown(database_url, survey.slug) == looked_at
     assert len(after["responses"]) == 15
     engine = make_engine(database_url)
     for refused in (
@@ -342,7 +344,7 @@ def test_one_who_reads_and_writes_another_survey_is_not_in_the_way_on_postgresql
     ):
         found = survey_access.find(session, other.slug)
         assert found is not None
-        assert len(batch_dumps.shown(session, found)) == 1  # and its moment goes on
+        assert len(batch_dumps.dump_shown(session, found)) == 1  # and its moment goes on
         tidying.tidy(engine, Patience(0))
 
     engine.dispose()
@@ -536,7 +538,7 @@ def test_no_transaction_writes_more_rows_than_a_piece(sqlite: NewDatabase) -> No
     assert sum(written) >= 6 * PIECE  # all were written anew, and all removed from where they were
     assert max(written) <= PIECE
     engine.dispose()
-    assert len(stored(database_url)) == 3 * PIECE
+    assert len(list_responses(database_url)) == 3 * PIECE
     assert max(copied) == 3 * PIECE <= COPIED
 
 
@@ -687,7 +689,7 @@ def test_page_says_how_far_the_tidying_is(
     shown = signed_in.get(overview).get_data(as_text=True)
     assert (pending in shown, done in shown) == (False, True)
     assert "the server is tidying up" not in signed_in.get("/manage/surveys").get_data(as_text=True)
-    assert len(stored(database_url)) == 1
+    assert len(list_responses(database_url)) == 1
 
 
 def test_survey_whose_time_is_over_is_closed_and_tidied_without_being_looked_at(
@@ -739,7 +741,7 @@ def test_other_surveys_take_responses_while_one_is_tidied(
     engine.dispose()
     assert outcomes
     assert set(outcomes) == {responses.Acceptance.STORED}
-    assert len(stored(database_url)) == 20_000 + len(outcomes)
+    assert len(list_responses(database_url)) == 20_000 + len(outcomes)
 
 
 @pytest.mark.usefixtures("small_or_large")
@@ -758,7 +760,7 @@ def test_deleted_rows_leave_no_bytes_in_the_file(sqlite: NewDatabase) -> None:
     assert (deleted.exit_code, deleted.stderr) == (0, "")
     files = b"".join(path.read_bytes() for path in file.parent.glob(f"{file.name}*"))
     assert not [each for each in ids if each in files]
-    assert len(stored(database_url)) == 50
+    assert len(list_responses(database_url)) == 50
 
 
 def test_number_of_a_deleted_survey_is_not_given_again_while_it_is_due(
@@ -774,9 +776,9 @@ def test_number_of_a_deleted_survey_is_not_given_again_while_it_is_due(
 
     assert [row[0] for row in dump(database_url)["surveys"]] == [2]
     _tidy(database_url)
-    assert stored(database_url) == []
+    assert list_responses(database_url) == []
     _take(database_url, new, [new.response()])
-    assert len(stored(database_url)) == 1
+    assert len(list_responses(database_url)) == 1
 
 
 @pytest.mark.parametrize("what", ["UPDATE surveys SET minimum = 7", "CREATE TABLE more (id INTEGER)"])

@@ -14,9 +14,9 @@ from server.config import Config
 from server.web.form_ends import FIELD, NAME, VALUE
 from tests.conftest import NewDatabase
 from tests.support import factories
-from tests.support.catalogue_words import catalogue, missing_on, outside, pseudo, untranslated
+from tests.support.catalogue_words import catalogue, find_untranslated, missing_on, outside, pseudo
 from tests.support.every_page import Reader, walk
-from tests.support.form_client import posted
+from tests.support.form_client import read_posted_forms
 from tests.support.front_client import create_app
 from tests.support.webhook_pages import walk_silent
 
@@ -87,7 +87,7 @@ def test_no_page_holds_a_text_outside_the_catalogues(
         f"{seen}: {word}"
         for reader in readers
         for seen, page in reader.pages.items()
-        for word in untranslated(page)
+        for word in find_untranslated(page)
     }
     assert found == set()
     assert [message for reader in readers for message in reader.errors.values() if outside(message)] == []
@@ -112,7 +112,7 @@ def test_every_form_of_every_page_ends_with_the_field_that_a_cut_one_has_lost(
         (seen, place): fields
         for reader in readers
         for seen, page in reader.pages.items()
-        for place, fields in enumerate(posted(page))
+        for place, fields in enumerate(read_posted_forms(page))
     }
     assert len(forms) > 500
     last = ("input", "hidden", NAME, VALUE)
@@ -122,23 +122,23 @@ def test_every_form_of_every_page_ends_with_the_field_that_a_cut_one_has_lost(
 
 def test_a_field_behind_the_last_one_is_noticed() -> None:
     end = str(FIELD)
-    assert posted(f'<form method="post"><p><button></button>{end}</p></form>')[0][-1][2] == NAME
+    assert read_posted_forms(f'<form method="post"><p><button></button>{end}</p></form>')[0][-1][2] == NAME
     for page in (
         f'<form method="post">{end}<button></button></form>',
         f'<form method="post" id="a">{end}</form><p><textarea name="b" form="a"></textarea></p>',
         f'<form method="post"></form>{end}',
     ):
-        assert [each[2] for each in posted(page)[0]][-1:] != [NAME]
+        assert [each[2] for each in read_posted_forms(page)[0]][-1:] != [NAME]
 
 
 def test_an_untranslated_text_is_noticed() -> None:
     translated = (
         f'<p title="{pseudo("Send")}">{pseudo("No <b>one</b>")} ε = 1,10 · 0fe2a4b91c <a>Moneda</a></p>'
     )
-    assert untranslated(translated) == []
-    assert untranslated(f"<p>{pseudo('No <b>one')}</b> knows</p>") == ["knows"]
+    assert find_untranslated(translated) == []
+    assert find_untranslated(f"<p>{pseudo('No <b>one')}</b> knows</p>") == ["knows"]
     for attribute in ("aria-label", "title", "alt", "placeholder", "data-done"):
-        assert untranslated(f'<p {attribute}="Copied">{pseudo("Copy")}</p>') == ["Copied"]
+        assert find_untranslated(f'<p {attribute}="Copied">{pseudo("Copy")}</p>') == ["Copied"]
 
 
 def test_style_sheets_hold_no_text() -> None:

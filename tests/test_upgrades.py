@@ -65,7 +65,7 @@ def test_data_goes_through_each_migration_by_itself(empty_database_url: str) -> 
 
     checked = factories.run(empty_database_url, "check")
     assert checked.exit_code == 0, checked.stdout
-    assert len(factories.stored(empty_database_url)) == 40
+    assert len(factories.list_responses(empty_database_url)) == 40
     assert revisions[0] == "0001"
     assert len(revisions) >= 16
 
@@ -108,12 +108,12 @@ def test_a_server_that_a_newer_version_overtook_answers_503_and_stores_nothing(
         assert factories.ask(served.url + survey.url, survey.response())[0] == 201
         assert factories.ask(f"{served.url}/s/{survey.slug}")[0] == 200
         upgrade(url, later)
-        before = factories.stored(url)
+        before = factories.list_responses(url)
         for path in (f"/s/{survey.slug}", f"/s/{survey.slug}/survey.json", "/manage/surveys"):
             assert factories.ask(served.url + path)[0] == 503, path
         status, headers, _ = factories.ask(served.url + survey.url, survey.response())
         assert (status, int(headers["Retry-After"]) > 0) == (503, True)
-    assert factories.stored(url) == before
+    assert factories.list_responses(url) == before
     assert (tmp_path / "log").read_text().count(Failure.OUTDATED.value) == 1
     refused = factories.run(url, "serve", "--port", str(factories.free_port()))
     assert (refused.exit_code, "newer version of Moneda" in refused.stderr) == (2, True)

@@ -23,9 +23,9 @@ from tests.conftest import NewDatabase
 from tests.support import factories
 from tests.support.factories import Published
 from tests.support.front_client import create_app
-from tests.support.scale import scaled
+from tests.support.scale import choose_size
 
-CHANGES = scaled(8, 12)
+CHANGES = choose_size(8, 12)
 """Each kind of change, and some again."""
 LANGUAGES = ({}, {"Accept-Language": "es"})
 
@@ -89,7 +89,7 @@ class Study:
 
     def limit(self) -> None:
         """A cap that a single response fills, or none."""
-        number = len(factories.stored(self.database_url))
+        number = len(factories.list_responses(self.database_url))
         self.settle(cap=self.random.choice([None, number + 1]))
 
     @property
@@ -126,7 +126,7 @@ def _differences(study: Study, fronts: list[FlaskClient], bare: FlaskClient) -> 
 
 
 @pytest.mark.scaled
-@pytest.mark.parametrize("seed", range(scaled(1, 20)))
+@pytest.mark.parametrize("seed", range(choose_size(1, 20)))
 def test_no_page_is_older_than_the_last_change(database_url: str, seed: int) -> None:
     study = Study(database_url, seed)
     bare = create_wsgi_app(Config(database_url=database_url)).test_client()

@@ -64,16 +64,16 @@ def deliveries(url: str) -> list[WebhookDelivery]:
         return list(session.scalars(sa.select(WebhookDelivery).order_by(WebhookDelivery.event)))
 
 
-def planned(url: str, minimum: int = 1) -> factories.Published:
+def publish_planned(url: str, minimum: int = 1) -> factories.Published:
     return factories.publish(url, factories.definition(plan=PLAN), minimum=minimum)
 
 
-def told(receiver: Receiver) -> list[str]:
+def list_told(receiver: Receiver) -> list[str]:
     return [json.loads(each.body)["type"] for each in receiver.arrived]
 
 
 def test_a_closed_survey_is_told_once_signed_and_without_data(database_url: str, receiver: Receiver) -> None:
-    survey = planned(database_url)
+    survey = publish_planned(database_url)
     number, secret = set_up(database_url, survey.slug)
     factories.store(database_url, survey, [((0, 1), 7), ((1, 1), 4)])
     factories.close(database_url, survey.slug)
@@ -105,7 +105,7 @@ def test_a_closed_survey_is_told_once_signed_and_without_data(database_url: str,
 def test_a_trial_is_sent_once_and_the_example_of_the_docs_verifies_it(
     database_url: str, receiver: Receiver
 ) -> None:
-    survey = planned(database_url)
+    survey = publish_planned(database_url)
     number, secret = set_up(database_url, survey.slug, days_ago=0)
     with factories.writing(database_url) as session:
         webhook_rows.add_trial(session, session.get_one(Webhook, number))
@@ -138,7 +138,7 @@ def test_what_is_sent_is_the_same_whatever_was_answered(
     shapes = []
     for rows in ([((0, 0), 20)], [((1, 1), 400), ((0, 1), 3)]):
         url = new_database(True)
-        survey = planned(url)
+        survey = publish_planned(url)
         set_up(url, survey.slug)
         factories.store(url, survey, rows)
         factories.close(url, survey.slug)
@@ -156,23 +156,23 @@ def test_what_is_sent_is_the_same_whatever_was_answered(
 
 
 def test_the_planned_number_is_that_of_the_page_at_the_hour(
-    served: factories.Served, receiver: Receiver
+    installation: factories.Served, receiver: Receiver
 ) -> None:
     """Each response is sent by itself; the job runs after each, all day long."""
-    url = served.database_url
-    survey = planned(url, minimum=5)
+    url = installation.database_url
+    survey = publish_planned(url, minimum=5)
     set_up(url, survey.slug)
     hour = find_round(surveys.now())
     with delivering(url, make_poster(receiver)) as deliverer:
         for number in range(30):
-            assert factories.ask(served.url + survey.url, survey.response())[0] == 201
+            assert factories.ask(installation.url + survey.url, survey.response())[0] == 201
             # From just after the hour to just before the next: nothing that arrives meanwhile is told.
             assert deliver(deliverer, hour + timedelta(seconds=1, minutes=45 * number)) == 0, number
         shown = find_shown(url, survey.slug)
         assert shown >= 20
         assert deliver(deliverer, hour + timedelta(days=1, seconds=-1)) == 0
         assert deliver(deliverer, hour + timedelta(days=1)) == 1
-    assert told(receiver) == ["survey.planned_number_reached"]
+    assert list_told(receiver) == ["survey.planned_number_reached"]
 
 
 def find_shown(url: str, slug: str) -> int:
@@ -182,14 +182,14 @@ def find_shown(url: str, slug: str) -> int:
 
 
 def test_responses_that_wait_to_be_shown_are_not_told_of(
-    served: factories.Served, receiver: Receiver
+    installation: factories.Served, receiver: Receiver
 ) -> None:
     """24 are stored, but groups are of 15: the page shows fewer than the 20 that are planned, and so does the job."""
-    url = served.database_url
-    survey = planned(url, minimum=15)
+    url = installation.database_url
+    survey = publish_planned(url, minimum=15)
     set_up(url, survey.slug)
     for _ in range(24):
-        assert factories.ask(served.url + survey.url, survey.response())[0] == 201
+        assert factories.ask(installation.url + survey.url, survey.response())[0] == 201
     assert find_shown(url, survey.slug) < 20
     with delivering(url, make_poster(receiver)) as deliverer:
         assert deliver(deliverer, find_round(surveys.now())) == 0
@@ -198,7 +198,7 @@ def test_responses_that_wait_to_be_shown_are_not_told_of(
 
 @pytest.mark.parametrize("status", [500, 404, 301, 200])
 def test_it_is_sent_again_with_growing_pauses_and_then_given_up(database_url: str, status: int) -> None:
-    survey = planned(database_url)
+    survey = publish_planned(database_url)
     set_up(database_url, survey.slug)
     factories.close(database_url, survey.slug)
     with receiving(reply(status)) as receiver, delivering(database_url, make_poster(receiver)) as deliverer:
@@ -224,7 +224,7 @@ def test_it_is_sent_again_with_growing_pauses_and_then_given_up(database_url: st
 
 
 def test_a_receiver_that_wants_nothing_any_more_is_let_be(database_url: str) -> None:
-    survey = planned(database_url)
+    survey = publish_planned(database_url)
     set_up(database_url, survey.slug)
     factories.close(database_url, survey.slug)
     with (
@@ -239,7 +239,7 @@ def test_a_receiver_that_wants_nothing_any_more_is_let_be(database_url: str) -> 
 
 def test_no_transaction_is_open_while_something_is_sent(database_url: str) -> None:
     """The receiver itself changes the survey, before it answers."""
-    survey = planned(database_url)
+    survey = publish_planned(database_url)
     set_up(database_url, survey.slug)
     factories.close(database_url, survey.slug)
     with receiving() as receiver:
@@ -279,7 +279,7 @@ print(deliverer.send_waiting(lambda: now), flush=True)
 def test_of_several_processes_one_sends_each_message(postgresql: NewDatabase, receiver: Receiver) -> None:
     url = postgresql(True)
     for _ in range(12):
-        survey = planned(url)
+        survey = publish_planned(url)
         set_up(url, survey.slug)
         factories.store(url, survey, [((0, 1), 30)])
         factories.close(url, survey.slug)
@@ -314,7 +314,7 @@ def test_of_several_processes_one_sends_each_message(postgresql: NewDatabase, re
 def test_what_a_process_left_behind_is_sent_by_another_under_the_same_name(
     database_url: str, receiver: Receiver
 ) -> None:
-    survey = planned(database_url)
+    survey = publish_planned(database_url)
     set_up(database_url, survey.slug)
     factories.close(database_url, survey.slug)
     moment = find_round(surveys.now())
@@ -333,7 +333,7 @@ def test_what_a_process_left_behind_is_sent_by_another_under_the_same_name(
 
 
 def test_the_job_stops_while_a_receiver_keeps_it_waiting(database_url: str) -> None:
-    survey = planned(database_url)
+    survey = publish_planned(database_url)
     set_up(database_url, survey.slug)
     factories.close(database_url, survey.slug)
     asked = threading.Event()
@@ -354,7 +354,7 @@ def test_the_job_stops_while_a_receiver_keeps_it_waiting(database_url: str) -> N
 def test_a_real_server_sends_nothing_unless_its_operator_says_so(sqlite: NewDatabase) -> None:
     """And where it may, nothing to this machine: the name leads here, and the page says so."""
     url = sqlite(True)
-    survey = planned(url)
+    survey = publish_planned(url)
     set_up(url, survey.slug)
     with factories.writing(url) as session:
         session.execute(sa.update(Webhook).values(url="https://localhost/"))
@@ -384,7 +384,7 @@ def test_the_setting_is_off_unless_it_is_on() -> None:
 def test_webhooks_end_with_the_survey_and_with_whoever_set_them_up(
     database_url: str, receiver: Receiver
 ) -> None:
-    survey = planned(database_url)
+    survey = publish_planned(database_url)
     number = factories.account(database_url, "ana")
     for change in (members.remove_member, partial(members.change_role, role="viewer")):
         factories.join(database_url, survey.slug, number, "editor")
@@ -409,7 +409,7 @@ def test_webhooks_end_with_the_survey_and_with_whoever_set_them_up(
 
 
 def test_nothing_is_sent_for_somebody_who_is_shut_out(database_url: str, receiver: Receiver) -> None:
-    survey = planned(database_url)
+    survey = publish_planned(database_url)
     set_up(database_url, survey.slug)
     factories.close(database_url, survey.slug)
     moment = find_round(surveys.now())
@@ -428,7 +428,7 @@ def test_secrets_are_sealed_checked_and_get_a_new_key(
 ) -> None:
     key = tmp_path / "secrets.key"
     monkeypatch.setenv("MONEDA_SECRETS_KEY", str(key))
-    survey = planned(database_url)
+    survey = publish_planned(database_url)
     number, secret = set_up(database_url, survey.slug)
     factories.close(database_url, survey.slug)
     assert secret.removeprefix("whsec_") not in repr(factories.dump(database_url))
@@ -456,7 +456,7 @@ def test_a_copy_of_the_database_tells_the_same_under_the_same_name(
 ) -> None:
     """So that a receiver which keeps the names of messages takes each once."""
     url, copy = sqlite(True), sqlite(False)
-    survey = planned(url)
+    survey = publish_planned(url)
     set_up(url, survey.slug)
     back_up(url, tmp_path / "b")
     restore(copy, tmp_path / "b")
@@ -471,7 +471,7 @@ def test_a_copy_of_the_database_tells_the_same_under_the_same_name(
 def test_the_log_of_the_server_names_no_receiver(
     database_url: str, caplog: pytest.LogCaptureFixture, receiver: Receiver
 ) -> None:
-    survey = planned(database_url)
+    survey = publish_planned(database_url)
     set_up(database_url, survey.slug)
     factories.close(database_url, survey.slug)
     with caplog.at_level(logging.DEBUG), delivering(database_url, Poster()) as deliverer:
@@ -482,7 +482,7 @@ def test_the_log_of_the_server_names_no_receiver(
 def test_one_survey_that_cannot_be_read_keeps_no_other_from_being_told(
     database_url: str, receiver: Receiver
 ) -> None:
-    spoilt, survey = planned(database_url), planned(database_url)
+    spoilt, survey = publish_planned(database_url), publish_planned(database_url)
     for each in (spoilt, survey):
         set_up(database_url, each.slug)
         factories.close(database_url, each.slug)
@@ -492,4 +492,4 @@ def test_one_survey_that_cannot_be_read_keeps_no_other_from_being_told(
             assert found is not None
             session.connection().exec_driver_sql(f"DROP TABLE batches_{found.id}")
         assert deliver(deliverer, find_round(surveys.now())) == 1
-    assert told(receiver) == ["survey.closed"]
+    assert list_told(receiver) == ["survey.closed"]

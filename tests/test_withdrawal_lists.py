@@ -19,8 +19,8 @@ from server.store.engines import make_engine
 from server.store.private_files import lock_beside
 from tests.conftest import NewDatabase
 from tests.support import factories
-from tests.support.backups import back_up, key_of, restore, run_with, untouched
-from tests.support.factories import Published, dump, hashed_id, stored, stored_id
+from tests.support.backups import back_up, is_untouched, key_of, restore, run_with
+from tests.support.factories import Published, dump, hashed_id, list_responses, stored_id
 from tests.support.withdrawal_lists import list_of, read_list
 from tests.test_restored import back_up as copy_database
 
@@ -36,7 +36,7 @@ def hashes(bodies: list[Body]) -> set[bytes]:
 
 def ids_of(url: str) -> set[bytes]:
     """Of the responses that are stored."""
-    return {bytes(row[0]) for row in stored(url)}  # type: ignore[call-overload]
+    return {bytes(row[0]) for row in list_responses(url)}  # type: ignore[call-overload]
 
 
 def agrees(url: str) -> bool:
@@ -150,9 +150,9 @@ def test_another_copy_that_is_put_in_its_place_is_noticed_at_the_start(new_datab
     take_back(url, survey, bodies[::2])
     take_back(url, other, others[1:])
     put_back()
-    assert len(stored(url)) == 4 * MINIMUM + 1
+    assert len(list_responses(url)) == 4 * MINIMUM + 1
     assert factories.run(url, "check").exit_code == 0  # as long as nobody serves it, it stays as it is
-    assert len(stored(url)) == 4 * MINIMUM + 1
+    assert len(list_responses(url)) == 4 * MINIMUM + 1
     assert factories.run(url, "tidy").exit_code == 0
     assert ids_of(url) == hashes(bodies[1::2]) | hashes(others[:1])
     accept(url, other, others)
@@ -339,7 +339,7 @@ def test_a_cut_or_changed_list_is_refused_before_anything_begins(
         path.write_bytes(content)
         done = run_with(new, "restore", str(tmp_path / "b"), *options)
         assert (done.exit_code, "must be a whole list" in done.stderr) == (2, True), done.output
-        assert untouched(new)
+        assert is_untouched(new)
     path.write_bytes(whole)
     restore(new, tmp_path / "b", *options)
     assert ids_of(new) == hashes(bodies[3:])

@@ -40,7 +40,7 @@ def walk(branch: ResponseGroup) -> Iterator[ResponseGroup]:
         yield from walk(child)
 
 
-def disclosed(root: ResponseGroup, hidden: Collection[object], minimum: int) -> bool:
+def is_disclosed(root: ResponseGroup, hidden: Collection[object], minimum: int) -> bool:
     """Whether some group of leaves with 1 to minimum - 1 responses is a combination of what is shown.
 
     By brute force: what is shown are sums over leaves, and a group follows from them exactly if
@@ -70,7 +70,7 @@ def test_no_difference_tells_of_a_small_group(root: ResponseGroup, minimum: int)
 
     small = {branch.key for branch in walk(root) if 0 < branch.n < minimum}
     assert small <= hidden
-    assert not disclosed(root, hidden, minimum)
+    assert not is_disclosed(root, hidden, minimum)
     if not small:
         assert not hidden
 
@@ -78,13 +78,13 @@ def test_no_difference_tells_of_a_small_group(root: ResponseGroup, minimum: int)
 def test_withholding_small_groups_alone_would_be_undone() -> None:
     """The broken twin."""
     root = ResponseGroup("all", 64, (ResponseGroup("a", 50), ResponseGroup("b", 10), ResponseGroup("c", 4)))
-    assert disclosed(root, {"c"}, 10)
+    assert is_disclosed(root, {"c"}, 10)
     assert find_withheld(root, 10) == {"b", "c"}
-    assert not disclosed(root, {"b", "c"}, 10)
+    assert not is_disclosed(root, {"b", "c"}, 10)
     # Hiding a group beside it is not enough where what is inside that group is shown.
     inner = ResponseGroup("b", 24, (ResponseGroup("x", 12), ResponseGroup("y", 12)))
     nested = ResponseGroup("all", 54, (ResponseGroup("a", 26), inner, ResponseGroup("c", 4)))
-    assert disclosed(nested, {"b", "c"}, 10)
+    assert is_disclosed(nested, {"b", "c"}, 10)
     assert find_withheld(nested, 10) == {"b", "c", "x", "y"}
 
 

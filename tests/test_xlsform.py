@@ -6,7 +6,15 @@ import pytest
 
 from server.study.xlsform import parse_xlsform
 from tests.support import sample_xlsforms
-from tests.support.sample_xlsforms import PLAIN_CHOICES, YES_NO, entries, form, refused, taken, why
+from tests.support.sample_xlsforms import (
+    PLAIN_CHOICES,
+    YES_NO,
+    entries,
+    expect_refusal,
+    form,
+    parse_rows,
+    why,
+)
 
 
 def test_a_kobo_form_in_its_own_language() -> None:
@@ -93,7 +101,7 @@ def test_each_question_gets_two_fair_coins() -> None:
     ],
 )
 def test_a_type_is_known_however_it_is_written(written: str) -> None:
-    (entry,) = entries(taken([written, "q", "Which?"]))
+    (entry,) = entries(parse_rows([written, "q", "Which?"]))
 
     assert entry["kind"] == "select_one"
     assert [option["name"] for option in entry["options"]] == ["red", "green", "na"]
@@ -103,7 +111,7 @@ def test_a_type_is_known_however_it_is_written(written: str) -> None:
     "written", ["select_multiple color", "Select Multiple from color", "select all that apply color"]
 )
 def test_several_answers(written: str) -> None:
-    (entry,) = entries(taken([written, "q", "Which?"]))
+    (entry,) = entries(parse_rows([written, "q", "Which?"]))
 
     assert (entry["kind"], entry["design"]) == ("select_multiple", {"mechanism": "coin_flip"})
 
@@ -123,7 +131,7 @@ def test_yes_and_no_are_told_by_what_they_say(
 ) -> None:
     choices = [["list_name", "name", "label"], *(["l", *pair] for pair in zip(names, labels, strict=True))]
 
-    (entry,) = entries(taken(["select_one l", "q", "Really?"], choices=choices))
+    (entry,) = entries(parse_rows(["select_one l", "q", "Really?"], choices=choices))
 
     assert entry["kind"] == kind
 
@@ -131,7 +139,7 @@ def test_yes_and_no_are_told_by_what_they_say(
 def test_conditions_find_yes_and_no_under_their_old_names() -> None:
     choices = [["list_name", "name", "label"], ["l", 1, "Sí"], ["l", 0, "No"], *PLAIN_CHOICES[1:]]
 
-    imported = taken(
+    imported = parse_rows(
         ["select_one l", "first", "Really?"],
         ["select_one color", "second", "Which?", "${first} = 1"],
         choices=choices,
@@ -144,7 +152,7 @@ def test_prefer_not_to_say_is_our_own_answer() -> None:
     pns = ["yn", "99", "Prefer not to say"]
 
     yes_no, one, several = entries(
-        taken(
+        parse_rows(
             ["select_one yn", "a", "A?"],
             ["select_one color", "b", "B?"],
             ["select_multiple color", "c", "C?"],
@@ -175,7 +183,7 @@ def test_prefer_not_to_say_is_our_own_answer() -> None:
     ],
 )
 def test_a_number_between_bounds(kind: str, constraint: str, grid: tuple[float, float, float]) -> None:
-    (entry,) = entries(taken([kind, "q", "How much?", None, constraint]))
+    (entry,) = entries(parse_rows([kind, "q", "How much?", None, constraint]))
 
     assert (entry["low"], entry["high"], entry["step"]) == grid
     assert (entry["kind"], entry["design"]) == ("number", {"mechanism": "stochastic_rounding"})
@@ -197,7 +205,7 @@ def test_a_number_between_bounds(kind: str, constraint: str, grid: tuple[float, 
     ],
 )
 def test_a_number_without_usable_bounds_is_not_taken(kind: str, constraint: str | None, reason: str) -> None:
-    imported = taken(["select_one yn", "a", "A?"], [kind, "q", "How much?", None, constraint])
+    imported = parse_rows(["select_one yn", "a", "A?"], [kind, "q", "How much?", None, constraint])
 
     assert len(entries(imported)) == 1
     if constraint != ". = 7":
@@ -217,7 +225,7 @@ def test_a_number_without_usable_bounds_is_not_taken(kind: str, constraint: str 
     ],
 )
 def test_a_range(parameters: str | None, grid: tuple[float, float, float]) -> None:
-    (entry,) = entries(taken(["range", "q", "How much?", None, None, parameters]))
+    (entry,) = entries(parse_rows(["range", "q", "How much?", None, None, parameters]))
 
     assert (entry["kind"], entry["low"], entry["high"], entry["step"]) == ("number", *grid)
 
@@ -226,7 +234,7 @@ def test_a_range(parameters: str | None, grid: tuple[float, float, float]) -> No
     "parameters", ["start=0 end=10 step=3", "start=10 end=0", "start=a end=5", "step=0", "step=-1"]
 )
 def test_a_range_that_does_not_come_out_even_is_not_taken(parameters: str) -> None:
-    imported = taken(["select_one yn", "a", "A?"], ["range", "q", "How much?", None, None, parameters])
+    imported = parse_rows(["select_one yn", "a", "A?"], ["range", "q", "How much?", None, None, parameters])
 
     assert len(entries(imported)) == 1
     assert why(imported, parameters)
@@ -236,7 +244,7 @@ def test_a_likert_appearance_is_an_ordered_scale() -> None:
     levels = [["l", f"v{k}", f"Level {k}"] for k in range(1, 6)]
 
     (entry,) = entries(
-        taken(
+        parse_rows(
             ["select_one l", "q", "How much?", None, None, None, "likert"],
             choices=[["list_name", "name", "label"], *levels],
         )
@@ -246,7 +254,7 @@ def test_a_likert_appearance_is_an_ordered_scale() -> None:
 
 
 def test_groups_become_sections_and_end_nowhere_in_particular() -> None:
-    imported = taken(
+    imported = parse_rows(
         ["begin group", "g", "Work\n and home"],
         ["begin_group", "inner"],
         ["select_one yn", "a", "A?"],
@@ -266,7 +274,7 @@ def test_groups_become_sections_and_end_nowhere_in_particular() -> None:
 
 
 def test_a_heading_too_long_for_a_section_is_a_text() -> None:
-    imported = taken(["begin_group", "g", "word " * 60], ["select_one yn", "a", "A?"], ["end_group"])
+    imported = parse_rows(["begin_group", "g", "word " * 60], ["select_one yn", "a", "A?"], ["end_group"])
 
     assert entries(imported)[0]["kind"] == "text"
 
@@ -290,7 +298,7 @@ def test_a_heading_too_long_for_a_section_is_a_text() -> None:
     ],
 )
 def test_simple_conditions(relevant: str, condition: dict[str, Any]) -> None:
-    imported = taken(
+    imported = parse_rows(
         ["select_one color", "color", "Which?"],
         ["select_multiple color", "several", "Which?"],
         ["range", "number", "How many?", None, None, "start=0 end=10"],
@@ -321,7 +329,7 @@ def test_simple_conditions(relevant: str, condition: dict[str, Any]) -> None:
     ],
 )
 def test_other_conditions_are_not_taken_and_listed(relevant: str) -> None:
-    imported = taken(
+    imported = parse_rows(
         ["select_one color", "color", "Which?"],
         ["select_multiple color", "several", "Which?"],
         ["range", "number", "How many?", None, None, "start=0 end=10"],
@@ -334,7 +342,7 @@ def test_other_conditions_are_not_taken_and_listed(relevant: str) -> None:
 
 
 def test_a_question_without_an_honest_answer_for_others_is_asked_of_everyone() -> None:
-    imported = taken(
+    imported = parse_rows(
         ["select_one yn", "a", "A?"],
         ["select_one yn", "b", "B?", "${a} = 'yes'"],
         ["range", "c", "C?", "${a} = 'yes'"],
@@ -408,4 +416,4 @@ def test_a_form_in_a_language_of_respondents_alone_is_taken() -> None:
 def test_a_form_in_no_language_of_respondents_is_refused() -> None:
     rows = [["type", "name", "label::Deutsch (de)"], ["select_one yn", "a", "Wahr?"]]
 
-    assert "there is no wording in the chosen language" in refused(form(rows))
+    assert "there is no wording in the chosen language" in expect_refusal(form(rows))

@@ -14,11 +14,20 @@ from server.inputs import InputError
 from server.study.definitions.definition_reader import parse_definition
 from server.study.xlsform import Imported, parse_xlsform
 from tests.support import sample_xlsforms
-from tests.support.sample_xlsforms import HEAD, PLAIN_CHOICES, YES_NO, Rows, entries, form, refused, workbook
+from tests.support.sample_xlsforms import (
+    HEAD,
+    PLAIN_CHOICES,
+    YES_NO,
+    Rows,
+    entries,
+    expect_refusal,
+    form,
+    workbook,
+)
 
 
 def test_a_form_of_which_nothing_can_be_taken_is_refused_with_every_reason() -> None:
-    message = refused(form([HEAD, ["text", "a", "A?"], ["geopoint", "b", "B?"], ["note", "c", "C"]]))
+    message = expect_refusal(form([HEAD, ["text", "a", "A?"], ["geopoint", "b", "B?"], ["note", "c", "C"]]))
 
     assert "must hold a question that can be taken" in message
     assert "survey 2 type: free text cannot be randomised" in message
@@ -41,7 +50,7 @@ def test_a_form_of_which_nothing_can_be_taken_is_refused_with_every_reason() -> 
     ],
 )
 def test_sheets_and_columns_that_are_missing_are_named(sheets: dict[str, Rows], said: str) -> None:
-    assert said in refused(workbook(sheets))
+    assert said in expect_refusal(workbook(sheets))
 
 
 def test_sheets_are_found_whatever_their_case() -> None:
@@ -60,9 +69,9 @@ def test_sheets_are_found_whatever_their_case() -> None:
 
 def test_a_workbook_with_too_many_rows_or_cells_is_refused() -> None:
     rows = [["note", f"n{k}", "N"] for k in range(5_001)]
-    assert "at most 5000 rows in each sheet; survey has more" in refused(form([HEAD, *rows]), 413)
+    assert "at most 5000 rows in each sheet; survey has more" in expect_refusal(form([HEAD, *rows]), 413)
     wide = [["note", f"n{k}", "N", *range(60)] for k in range(1_000)]
-    assert "at most 50000 cells" in refused(form([HEAD, *wide]), 413)
+    assert "at most 50000 cells" in expect_refusal(form([HEAD, *wide]), 413)
 
 
 def test_a_hundred_thousand_rows_are_refused() -> None:
@@ -74,7 +83,9 @@ def test_a_hundred_thousand_rows_are_refused() -> None:
         + f"<sheetData>{rows}</sheetData></worksheet>"
     )
 
-    assert "at most 50000 cells" in refused(sample_xlsforms.repacked(form([HEAD]), sheet1=xml.encode()), 413)
+    assert "at most 50000 cells" in expect_refusal(
+        sample_xlsforms.repack_workbook(form([HEAD]), sheet1=xml.encode()), 413
+    )
 
 
 def test_rows_and_columns_that_a_file_only_claims_cost_nothing() -> None:
@@ -90,7 +101,7 @@ def test_rows_and_columns_that_a_file_only_claims_cost_nothing() -> None:
         claims.replace("</sheetData>", far),
         claims.replace("</sheetData>", "<row/>" * 40_000 + "</sheetData>"),
     ):
-        imported = parse_xlsform(sample_xlsforms.repacked(body, sheet1=xml.encode()))
+        imported = parse_xlsform(sample_xlsforms.repack_workbook(body, sheet1=xml.encode()))
         assert len(imported.definition.questions) == 1
 
 
@@ -105,7 +116,7 @@ def test_rows_and_columns_that_a_file_only_claims_cost_nothing() -> None:
     ],
 )
 def test_other_files_are_refused(body: bytes, said: str) -> None:
-    assert said in refused(body)
+    assert said in expect_refusal(body)
 
 
 def archive(parts: dict[str, bytes], method: int = zipfile.ZIP_DEFLATED) -> bytes:
@@ -118,31 +129,33 @@ def archive(parts: dict[str, bytes], method: int = zipfile.ZIP_DEFLATED) -> byte
 
 def test_archives_that_are_no_workbook_are_refused() -> None:
     for parts in ({"a.txt": b"a"}, {"mimetype": b"application/vnd.oasis.opendocument.spreadsheet"}):
-        assert "cut off or is something else" in refused(archive(parts))
-    assert "cannot be read" in refused(archive({"[Content_Types].xml": b"<a/>"}))
-    assert "cannot be read" in refused(archive({"[Content_Types].xml": b"no xml"}))
+        assert "cut off or is something else" in expect_refusal(archive(parts))
+    assert "cannot be read" in expect_refusal(archive({"[Content_Types].xml": b"<a/>"}))
+    assert "cannot be read" in expect_refusal(archive({"[Content_Types].xml": b"no xml"}))
 
 
 def test_an_archive_that_unpacks_to_too_much_is_refused_before_it_is_parsed() -> None:
     bomb = archive({"[Content_Types].xml": b"<a/>", "xl/big.xml": bytes(17 * 1024 * 1024)})
     assert len(bomb) < 100_000
-    assert "must unpack to at most 16777216 bytes" in refused(bomb, 413)
+    assert "must unpack to at most 16777216 bytes" in expect_refusal(bomb, 413)
     liar = bytearray(bomb)  # says that it is small, in the local header and in the directory
     for signature, offset in ((b"PK\x03\x04", 22), (b"PK\x01\x02", 24)):
         place = liar.rindex(signature)
         liar[place + offset : place + offset + 4] = struct.pack("<I", 10)
-    assert refused(bytes(liar))
-    assert "at most 1048576 bytes" in refused(b"PK\x03\x04" + bytes(1024 * 1024), 413)
-    assert "must unpack to at most" in refused(archive({f"{k}": b"" for k in range(1_001)}), 413)
+    assert expect_refusal(bytes(liar))
+    assert "at most 1048576 bytes" in expect_refusal(b"PK\x03\x04" + bytes(1024 * 1024), 413)
+    assert "must unpack to at most" in expect_refusal(archive({f"{k}": b"" for k in range(1_001)}), 413)
     tags = sample_xlsforms.sheet_xml(form([HEAD])).replace("</row>", "<c/>" * 600_000 + "</row>")
-    assert "at most 50000 cells" in refused(sample_xlsforms.repacked(form([HEAD]), sheet1=tags.encode()), 413)
+    assert "at most 50000 cells" in expect_refusal(
+        sample_xlsforms.repack_workbook(form([HEAD]), sheet1=tags.encode()), 413
+    )
 
 
 def test_an_encrypted_archive_is_refused() -> None:
     body = bytearray(form([HEAD]))
     place = body.index(b"PK\x01\x02")
     body[place + 8] |= 1
-    assert "without a password" in refused(bytes(body))
+    assert "without a password" in expect_refusal(bytes(body))
 
 
 def test_entities_are_not_expanded() -> None:
@@ -150,8 +163,8 @@ def test_entities_are_not_expanded() -> None:
     outside = b'<?xml version="1.0"?><!DOCTYPE a [<!ENTITY b SYSTEM "file:///etc/passwd">]><a>&b;</a>'
     for part in ("sheet1", "[Content_Types]", "workbook", "workbook.xml.rels"):
         for xml in (laughs, outside):
-            assert "cannot be read" in refused(
-                sample_xlsforms.repacked(form([HEAD, ["note", "a", "A"]]), **{part: xml})
+            assert "cannot be read" in expect_refusal(
+                sample_xlsforms.repack_workbook(form([HEAD, ["note", "a", "A"]]), **{part: xml})
             )
 
 
@@ -164,7 +177,7 @@ def test_texts_in_a_table_of_their_own_as_excel_saves_them_are_read() -> None:
 @pytest.mark.parametrize("fraction", [0.1, 0.5, 0.9, 0.99])
 def test_a_file_that_was_cut_off_is_refused(fraction: float) -> None:
     body = sample_xlsforms.kobo()
-    assert refused(body[: int(len(body) * fraction)])
+    assert expect_refusal(body[: int(len(body) * fraction)])
 
 
 WORDS = [

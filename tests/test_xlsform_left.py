@@ -8,7 +8,7 @@ import pytest
 
 from server.study.xlsform import parse_xlsform
 from tests.support import factories, sample_xlsforms
-from tests.support.sample_xlsforms import HEAD, PLAIN_CHOICES, Rows, entries, form, taken, why
+from tests.support.sample_xlsforms import HEAD, PLAIN_CHOICES, Rows, entries, form, parse_rows, why
 
 
 @pytest.mark.parametrize(
@@ -17,14 +17,14 @@ from tests.support.sample_xlsforms import HEAD, PLAIN_CHOICES, Rows, entries, fo
     "rank hidden start end today deviceid phonenumber username email audit trigger xml-external unheard_of".split(),
 )
 def test_types_that_cannot_be_randomised_are_listed(kind: str) -> None:
-    imported = taken(["select_one yn", "a", "A?"], [kind, "q", "What?"])
+    imported = parse_rows(["select_one yn", "a", "A?"], [kind, "q", "What?"])
 
     assert len(entries(imported)) == 1
     assert why(imported, kind)
 
 
 def test_choices_from_elsewhere_other_and_repeats_are_listed() -> None:
-    imported = taken(
+    imported = parse_rows(
         ["select_one yn or_other", "a", "A?"],
         ["select_one_from_file cities.csv", "b", "B?"],
         ["select_one nothing", "c", "C?"],
@@ -42,7 +42,7 @@ def test_choices_from_elsewhere_other_and_repeats_are_listed() -> None:
 
 
 def test_names_are_made_to_fit_and_told() -> None:
-    imported = taken(
+    imported = parse_rows(
         ["select_one yn", "Año de Nacimiento", "A?"],
         ["select_one yn", "año_de_nacimiento", "B?"],
         ["select_one yn", "1st", "C?"],
@@ -64,7 +64,7 @@ def test_names_are_made_to_fit_and_told() -> None:
 
 
 def test_a_condition_on_a_name_that_two_questions_have_is_not_taken() -> None:
-    imported = taken(
+    imported = parse_rows(
         ["select_one yn", "a", "A?"],
         ["select_one yn", "a", "B?"],
         ["note", "n", "Hello", "${a} = 'yes'"],
@@ -86,7 +86,7 @@ def test_choices_with_faults_are_listed() -> None:
         ["unused", "z", "Z", 7],
     ]
 
-    imported = taken(["select_one l", "q", "Which?"], choices=choices)
+    imported = parse_rows(["select_one l", "q", "Which?"], choices=choices)
 
     (entry,) = entries(imported)
     assert entry["options"] == [{"name": "a", "text": "A"}, {"name": "d", "text": "d"}]
@@ -100,7 +100,7 @@ def test_choices_with_faults_are_listed() -> None:
 def test_a_list_of_the_wrong_length_is_not_taken(length: int) -> None:
     options = [["l", f"n{k}", f"Choice {k}"] for k in range(length)]
 
-    imported = taken(
+    imported = parse_rows(
         ["select_one yn", "a", "A?"], ["select_one l", "q", "Which?"], choices=[*PLAIN_CHOICES, *options]
     )
 
@@ -109,7 +109,7 @@ def test_a_list_of_the_wrong_length_is_not_taken(length: int) -> None:
 
 
 def test_texts_that_are_too_long_are_not_cut() -> None:
-    imported = taken(
+    imported = parse_rows(
         ["select_one yn", "a", "A?"],
         ["select_one yn", "b", "b" * 501],
         ["note", "c", "c" * 4001],
@@ -124,7 +124,7 @@ def test_texts_that_are_too_long_are_not_cut() -> None:
 
 
 def test_more_entries_than_a_survey_has_are_listed() -> None:
-    imported = taken(*(["select_one yn", f"q{k}", f"Question {k}?"] for k in range(103)))
+    imported = parse_rows(*(["select_one yn", f"q{k}", f"Question {k}?"] for k in range(103)))
 
     assert len(entries(imported)) == 100
     (note,) = [note for note in imported.not_taken if "at most 100 entries" in note.message]
@@ -132,14 +132,14 @@ def test_more_entries_than_a_survey_has_are_listed() -> None:
 
 
 def test_rows_without_a_wording_or_a_type_are_listed() -> None:
-    imported = taken(["select_one yn", "a", "A?"], ["select_one yn", "b"], [None, "c", "C?"])
+    imported = parse_rows(["select_one yn", "a", "A?"], ["select_one yn", "b"], [None, "c", "C?"])
 
     assert len(entries(imported)) == 1
     assert {note.said for note in imported.not_taken} >= {"select_one yn", "c"}
 
 
 def test_cells_are_read_as_their_authors_see_them() -> None:
-    imported = taken(
+    imported = parse_rows(
         ["  select_one\u00a0yn\u00a0", " a\u00a0", "\u00a0Really?\u200b \n", None, None, None],
         ["range", 7, 2.0, None, None, "start=0 end=4"],
         ["range", True, False, None, None, "start=0 end=4"],
@@ -178,7 +178,7 @@ def taken_with_xml(*cells: str) -> bytes:
     for k, cell in enumerate(cells, start=3):
         start = xml.index(f'<c r="C{k}"')
         xml = xml[:start] + cell + xml[xml.index("</c>", start) + 4 :]
-    return sample_xlsforms.repacked(body, sheet1=xml.encode())
+    return sample_xlsforms.repack_workbook(body, sheet1=xml.encode())
 
 
 def test_formulas_whose_result_was_not_stored_are_named() -> None:
@@ -285,7 +285,7 @@ def test_rows_that_are_switched_off_are_not_asked(off: str) -> None:
 
 
 def test_groups_that_never_end_are_listed() -> None:
-    imported = taken(
+    imported = parse_rows(
         ["begin_group", "outer", "Outer"],
         ["begin_group", "inner", "Inner"],
         ["select_one yn", "a", "A?"],
@@ -307,7 +307,7 @@ def test_choices_that_look_alike_are_one() -> None:
         ["list_name", "name", "label"],
         *(["l", f"c{n}", text] for n, text in enumerate(("Caf\u00e9", "Cafe\u0301", "Tea", "Te\u200ba"))),
     ]
-    imported = taken(["select_one l", "a", "A?"], choices=choices)
+    imported = parse_rows(["select_one l", "a", "A?"], choices=choices)
 
     assert [option["name"] for option in entries(imported)[0]["options"]] == ["c0", "c2"]
     assert [note.message for note in imported.not_taken] == ["another choice of its list reads the same"] * 2

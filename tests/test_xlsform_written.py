@@ -19,7 +19,7 @@ from server.study.definitions.definition_reader import parse_definition
 from server.study.definitions.own_texts import list_texts
 from server.study.xlsform import parse_xlsform, write_xlsform
 from tests.support import factories, strategies
-from tests.support.scale import scaled
+from tests.support.scale import choose_size
 
 AFTER = {"question": "job", "any_of": ["paid", "both"]}
 SURVEY: dict[str, Any] = {
@@ -260,7 +260,7 @@ def order_answers(definition: Definition) -> Definition:
 
 
 @pytest.mark.scaled
-@settings(max_examples=scaled(25, 1_000))
+@settings(max_examples=choose_size(25, 1_000))
 @given(strategies.documents(), st.data())
 def test_whatever_a_form_can_hold_comes_back_equal(document: dict[str, Any], data: st.DataObject) -> None:
     """With each text translated or not, as it was: what is missing stays missing.
@@ -347,7 +347,7 @@ def test_the_page_and_the_command_give_the_same_file(
 
 
 def test_an_unfinished_draft_says_what_is_missing(database_url: str, signed_in: FlaskClient) -> None:
-    slug = factories.unfinished(database_url, factories.definition(title=""))
+    slug = factories.draft_unfinished(database_url, factories.definition(title=""))
     page = f"/manage/surveys/{slug}"
     assert "form.xlsx" not in signed_in.get(page).text
     answer = signed_in.get(f"{page}/form.xlsx")

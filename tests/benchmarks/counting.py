@@ -79,7 +79,7 @@ def scan(path: Path) -> list[int]:
     return list(row)
 
 
-def timed(work: Callable[[], list[int]]) -> tuple[float, list[int]]:
+def time_work(work: Callable[[], list[int]]) -> tuple[float, list[int]]:
     """Milliseconds, and what was found."""
     begin = time.perf_counter()
     found = work()
@@ -97,9 +97,9 @@ def measure(folder: Path, responses: int, ratio: float) -> None:
     write_parquet(database_url, slug, path)
     ours, theirs = [], []
     for _ in range(ROUNDS):
-        took, found = timed(lambda: count(database_url, slug))
+        took, found = time_work(lambda: count(database_url, slug))
         ours.append(took)
-        took, same = timed(lambda: scan(path))
+        took, same = time_work(lambda: scan(path))
         theirs.append(took)
         assert found == same
     one, other = statistics.median(ours), statistics.median(theirs)
@@ -107,7 +107,7 @@ def measure(folder: Path, responses: int, ratio: float) -> None:
         f"  {responses:>10,}: {one:7.1f} ms, DuckDB {other:7.1f} ms, ratio {one / other:.2f}, asked {ratio}"
     )
     fill(database_url, slug, MORE)
-    took, _found = timed(lambda: count(database_url, slug))
+    took, _found = time_work(lambda: count(database_url, slug))
     print(f"  {MORE:,} more: {took:.1f} ms, asked {AGAIN}")
 
 

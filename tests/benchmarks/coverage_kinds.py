@@ -65,7 +65,7 @@ def mean(counts: Sequence[int], design: Design, interval: str) -> tuple[float, f
     return estimate_pooled_mean([counts], [design], 0, 1, None, 0.95, interval).interval
 
 
-def answered(counts: Sequence[int], design: Design, interval: str) -> tuple[float, float]:
+def estimate_answered(counts: Sequence[int], design: Design, interval: str) -> tuple[float, float]:
     """The interval of the mean of those who gave a number."""
     return estimate_pooled_answered_mean([counts], [design], 0, 1, None, 0.95, interval).interval
 
@@ -105,7 +105,7 @@ KINDS = (
     Kind(
         "number with “prefer not to say”: the mean",
         lambda loss: k_ary(3, loss),
-        answered,
+        estimate_answered,
         mean_answered,
         (10,),
     ),

@@ -31,7 +31,7 @@ def fill(database_url: str, slug: str, responses: int) -> None:
         links = [node.stratum.id for node in leaves] or [None]
         before = batches.count_stored(session, survey.id)
         definition = surveys.definition_of(survey.current)
-        for number, reports in enumerate(_drawn(definition, responses)):
+        for number, reports in enumerate(_draw_reports(definition, responses)):
             rows = np.array_split(reports, max(len(reports) // TOGETHER, len(links)))
             for place, some in enumerate(rows):
                 day = date(2026, 5, 1) + timedelta(days=(before + number + place) % DAYS)
@@ -39,7 +39,7 @@ def fill(database_url: str, slug: str, responses: int) -> None:
         batches.count(session.connection(), {survey.id: responses})
 
 
-def _drawn(definition: Definition, responses: int) -> Iterator[NDArray[np.uint8]]:
+def _draw_reports(definition: Definition, responses: int) -> Iterator[NDArray[np.uint8]]:
     names = {question.name for question in definition.questions}
     shares = {
         name: share for name, share in every_kind.assumed_shares().items() if name.partition(".")[0] in names

@@ -38,7 +38,7 @@ def main() -> None:
                         for _ in range(CONNECTIONS)
                     ]
                     found = sum((task.result() for task in tasks), Counter())
-                stored = len(factories.stored(database_url))
+                stored = len(factories.list_responses(database_url))
                 assert stored == found[201]
                 whose = "counted" if address == OUTSIDE else "not counted"
                 rate = stored / seconds

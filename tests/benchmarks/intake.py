@@ -28,7 +28,7 @@ from server.store.engines import make_engine, migrate
 from tests.benchmarks.floor import serving_floor
 from tests.benchmarks.load import Load, get, measure, post, processor_seconds
 from tests.benchmarks.lock_looks import look_at_locks
-from tests.benchmarks.rationing import rationed
+from tests.benchmarks.rationing import ration_processes
 from tests.support import factories, ticket_buyers
 
 CONNECTIONS = 64
@@ -50,7 +50,7 @@ def new_databases() -> Iterator[dict[str, Callable[[], str]]]:
         numbers = itertools.count(1)
 
         def make_sqlite() -> str:
-            return _migrated(f"sqlite:///{folder}/{next(numbers)}.sqlite3")
+            return _migrate_database(f"sqlite:///{folder}/{next(numbers)}.sqlite3")
 
         def make_postgresql() -> str:
             name = f"bench_{next(numbers)}"
@@ -58,7 +58,7 @@ def new_databases() -> Iterator[dict[str, Callable[[], str]]]:
             with engine.connect() as connection:
                 connection.exec_driver_sql(f"CREATE DATABASE {name}")
             engine.dispose()
-            return _migrated(admin.set(database=name).render_as_string(hide_password=False))
+            return _migrate_database(admin.set(database=name).render_as_string(hide_password=False))
 
         try:
             yield {"sqlite": make_sqlite, "postgresql": make_postgresql}
@@ -66,7 +66,7 @@ def new_databases() -> Iterator[dict[str, Callable[[], str]]]:
             server.cleanup()
 
 
-def _migrated(url: str) -> str:
+def _migrate_database(url: str) -> str:
     engine = make_engine(url)
     migrate(engine)
     engine.dispose()
@@ -167,7 +167,7 @@ def _measure_engine(engine: str, database_url: str, count: int, rounds: int) -> 
             found.setdefault("two workers", []).append(replace(run, waits=sum(looks) / len(looks)))
             for name, server in ((ONE_RATIONED, served), (TWO_RATIONED, two)):
                 requests = make_requests(database_url, count, connections=MANY)
-                with rationed(server.process.pid):
+                with ration_processes(server.process.pid):
                     run = _measure_served(server, database, requests, pooled=True)
                 found.setdefault(name, []).append(run)
     print(

@@ -21,7 +21,7 @@ PART = 0.25
 
 
 @contextmanager
-def rationed(pid: int) -> Iterator[None]:
+def ration_processes(pid: int) -> Iterator[None]:
     """Let the processes that this one started run for their part of each period only."""
     workers = psutil.Process(pid).children()
     ended = threading.Event()

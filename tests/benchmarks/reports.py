@@ -55,7 +55,7 @@ def measure(database_url: str, slug: str, by_stratum: bool) -> Measured:
     """Make the report in every format, once."""
     steps: list[Step] = []
 
-    def timed(name: str, make: Callable[[], T]) -> T:
+    def time_step(name: str, make: Callable[[], T]) -> T:
         begin, busy = time.perf_counter(), sum(os.times()[:4])
         made = make()
         size = len(made) if isinstance(made, str | bytes) else 0
@@ -65,18 +65,18 @@ def measure(database_url: str, slug: str, by_stratum: bool) -> Measured:
     with factories.writing(database_url) as session:
         survey = survey_access.find(session, slug)
         assert survey is not None
-        report, ledger = timed(
+        report, ledger = time_step(
             "read", lambda: (reports.read(session, survey), releases.read_ledger(session, survey))
         )
         report = report if by_stratum else replace(report, nodes=())
-        document = timed("contents", lambda: reports.build_internal_document(report, ledger, "en"))
-    timed("HTML", lambda: to_html(document))
-    timed("PDF", lambda: to_pdf(document))
-    timed("XLSX", lambda: to_xlsx(document))
-    timed("CSV", lambda: reports.to_csv(report))
-    text = timed("JSON", lambda: reports.to_json(report, ledger))
+        document = time_step("contents", lambda: reports.build_internal_document(report, ledger, "en"))
+    time_step("HTML", lambda: to_html(document))
+    time_step("PDF", lambda: to_pdf(document))
+    time_step("XLSX", lambda: to_xlsx(document))
+    time_step("CSV", lambda: reports.to_csv(report))
+    text = time_step("JSON", lambda: reports.to_json(report, ledger))
     known = json.loads(text)
-    timed(FLOOR, lambda: json.dumps(known))
+    time_step(FLOOR, lambda: json.dumps(known))
     own, child = (
         resource.getrusage(who).ru_maxrss / 1024 for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
     )

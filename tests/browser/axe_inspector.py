@@ -115,9 +115,9 @@ class Inspector:
         """Open a page, unfold everything on it, and inspect it."""
         self._note_requests(page)
         page.goto(address)
-        self.unfolded(page, state)
+        self.inspect_unfolded(page, state)
 
-    def unfolded(self, page: Page, state: str) -> None:
+    def inspect_unfolded(self, page: Page, state: str) -> None:
         """Unfold everything on the page that is being opened, and inspect it."""
         if self._note_requests(page):
             page.wait_for_load_state("networkidle")  # what it asked for before is not known

@@ -101,7 +101,7 @@ def browser() -> Iterator[Browser]:
 
 
 @pytest.fixture(scope="module")
-def served(
+def installation(
     sqlite: Callable[[bool], str], tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[factories.Served]:
     """The real server, once for each file: every test makes surveys of its own.
@@ -124,9 +124,9 @@ def served(
 
 
 @pytest.fixture
-def open_page(browser: Browser, served: factories.Served) -> Iterator[Opener]:
+def open_page(browser: Browser, installation: factories.Served) -> Iterator[Opener]:
     """`open_page(**options)` is a new page on a device of its own; see `Opener`."""
-    opener = Opener(browser, served.url)
+    opener = Opener(browser, installation.url)
     yield opener
     opener.close_all()
 

@@ -17,7 +17,7 @@ def options(*texts: str) -> list[dict[str, str]]:
     return [{"name": text.lower().replace(" ", "_"), "text": text} for text in texts]
 
 
-def asked(name: str, kind: str, text: str, mechanism: str, **more: Any) -> Document:
+def make_question(name: str, kind: str, text: str, mechanism: str, **more: Any) -> Document:
     """A question; what belongs to its design is given as `design`."""
     chances = more.pop("design", {"epsilon": 1.5})
     return {"name": name, "kind": kind, "text": text, "design": {"mechanism": mechanism, **chances}, **more}
@@ -36,28 +36,30 @@ OTHERS = {kind.name: list(every_kind.declared_of(kind)) for kind in every_kind.o
 QUESTIONS: dict[str, Document] = {
     question["name"]: question
     for question in (
-        asked("stole", "yes_no", "Have you ever taken something from work?", "coin_flip", design={"gamma": 0.25}),
-        asked("fired", "yes_no", "Have you ever been fired?", "k_ary", prefer_not_to_say=True),
-        asked("taken", "select_one", "What did you take last?", "k_ary", options=TAKEN),
-        asked("boxed", "select_one", "What did you see others take?", "unary", options=TAKEN),
-        asked("often", "scale", "How often are you late?", "ordinal", options=OFTEN),
-        asked("pills", "select_multiple", "Which of these did you use?", "coin_flip", options=PILLS),
-        asked("any", "select_multiple", "Which of these at work?", "coin_flip", options=PILLS, prefer_not_to_say=True),
-        asked("hours", "number", "How many hours do you work for cash?", "stochastic_rounding", **HOURS),
-        asked("cash", "number", "And last week?", "stochastic_rounding", **HOURS, prefer_not_to_say=True),
-        asked("age", "binned_number", "How old are you?", "k_ary", **AGES),
-        asked("began", "binned_number", "How old were you then?", "symmetric_unary", **AGES),
-        asked("asis", "yes_no", "Asked as it is?", "warner", design={"truth": 0.7}),
-        asked("told", "yes_no", "Told what to say?", "forced_response", design={"truth": 0.75, "yes": 0.125}),
-        asked(
+        make_question("stole", "yes_no", "Have you ever taken something from work?", "coin_flip",
+            design={"gamma": 0.25}),
+        make_question("fired", "yes_no", "Have you ever been fired?", "k_ary", prefer_not_to_say=True),
+        make_question("taken", "select_one", "What did you take last?", "k_ary", options=TAKEN),
+        make_question("boxed", "select_one", "What did you see others take?", "unary", options=TAKEN),
+        make_question("often", "scale", "How often are you late?", "ordinal", options=OFTEN),
+        make_question("pills", "select_multiple", "Which of these did you use?", "coin_flip", options=PILLS),
+        make_question("any", "select_multiple", "Which of these at work?", "coin_flip", options=PILLS,
+            prefer_not_to_say=True),
+        make_question("hours", "number", "How many hours do you work for cash?", "stochastic_rounding", **HOURS),
+        make_question("cash", "number", "And last week?", "stochastic_rounding", **HOURS, prefer_not_to_say=True),
+        make_question("age", "binned_number", "How old are you?", "k_ary", **AGES),
+        make_question("began", "binned_number", "How old were you then?", "symmetric_unary", **AGES),
+        make_question("asis", "yes_no", "Asked as it is?", "warner", design={"truth": 0.7}),
+        make_question("told", "yes_no", "Told what to say?", "forced_response", design={"truth": 0.75, "yes": 0.125}),
+        make_question(
             "spare",
             "yes_no",
             "Asked something else?",
             "unrelated_question",
             design={"truth": 0.6, "prevalence": 0.25, "innocuous": DEVICE},
         ),
-        asked("cards", "yes_no", "A card?", "kuk", design={"if_yes": 0.8, "if_no": 0.3}),
-        asked("cross", "yes_no", "The same?", "crosswise", design={"prevalence": 0.25, "innocuous": DEVICE}),
+        make_question("cards", "yes_no", "A card?", "kuk", design={"if_yes": 0.8, "if_no": 0.3}),
+        make_question("cross", "yes_no", "The same?", "crosswise", design={"prevalence": 0.25, "innocuous": DEVICE}),
         *(every_kind.example_of(kind) for kind in every_kind.other_kinds()),
     )
 }  # fmt: skip
@@ -152,7 +154,7 @@ REVIEW = "Of your answers, only what the coins decided leaves this device"
 """The heading of the screen that sends."""
 
 
-def opened(
+def open_survey(
     open_page: Opener, served: factories.Served, document: Document, language: str = "en", **look: Any
 ) -> Respondent:
     """A published survey, opened on a phone or as told."""
@@ -169,7 +171,9 @@ def sent_reports(visit: Respondent, served: factories.Served) -> list[int]:
     """Send, and read from the database what has arrived."""
     shown = json.loads(visit.sent_body())
     visit.send()
-    rows = [row for row in factories.stored(served.database_url) if row[0] == factories.stored_id(shown)]
+    rows = [
+        row for row in factories.list_responses(served.database_url) if row[0] == factories.stored_id(shown)
+    ]
     assert [row[2] for row in rows] == [bytes(shown["reports"])]
     reports: list[int] = shown["reports"]
     return reports

@@ -11,8 +11,9 @@ from tests.support import factories
 
 PIN = "824193"
 QUESTIONS = [
-    screens.asked("stole", "yes_no", "Have you ever taken something from work?", "coin_flip", design={"gamma": 0.25}),
-    screens.asked("cash", "number", "What did it cost?", "stochastic_rounding", low=0, high=999_999, step=1),
+    screens.make_question("stole", "yes_no", "Have you ever taken something from work?", "coin_flip",
+        design={"gamma": 0.25}),
+    screens.make_question("cash", "number", "What did it cost?", "stochastic_rounding", low=0, high=999_999, step=1),
 ]  # fmt: skip
 DOCUMENT = screens.survey(*QUESTIONS)
 """A truth of six digits is found wherever it is left."""

@@ -161,7 +161,7 @@ class Desk:
         """A field of an entry of the editor."""
         return self.entry(number).get_by_label(self.say(text), exact=True)
 
-    def saved(self) -> None:
+    def await_saved(self) -> None:
         """Wait until the editor has kept everything."""
         status = self.page.locator("#status")
         expect(status).to_have_text(self.say("Saved"))

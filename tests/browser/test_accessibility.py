@@ -16,9 +16,9 @@ def language(request: pytest.FixtureRequest) -> str:
 
 
 def test_the_respondents_screens(
-    open_page: Opener, served: factories.Served, inspector: Inspector, language: str
+    open_page: Opener, installation: factories.Served, inspector: Inspector, language: str
 ) -> None:
-    slug = factories.publish(served.database_url, {**SURVEY, "language": language}).slug
+    slug = factories.publish(installation.database_url, {**SURVEY, "language": language}).slug
     page = open_page(locale=language)
     visit = Respondent(page, slug, language).open()
     expect(visit.button("Start · {n} questions", n=3)).to_be_visible()
@@ -65,14 +65,14 @@ def test_the_respondents_screens(
 
 
 def test_the_respondents_refusals(
-    open_page: Opener, served: factories.Served, inspector: Inspector, language: str
+    open_page: Opener, installation: factories.Served, inspector: Inspector, language: str
 ) -> None:
-    slug = factories.publish(served.database_url, {**SURVEY, "language": language}).slug
+    slug = factories.publish(installation.database_url, {**SURVEY, "language": language}).slug
     page = open_page(locale=language)
     open_page.watch(page).expect("404|410|load:")
     visit = Respondent(page, slug, language).open()
     visit.answer("Yes", "Yes", "Yes")
-    factories.close(served.database_url, slug)
+    factories.close(installation.database_url, slug)
     visit.button("Send").click()
     expect(visit.heading("Your answers were not accepted")).to_be_visible()
     inspector.look(page, "closed meanwhile")
@@ -80,7 +80,7 @@ def test_the_respondents_refusals(
     inspector.look(page, "closed")
     Respondent(page, "nowhere", language).open()
     inspector.look(page, "unknown")
-    visit.slug = factories.publish(served.database_url, SURVEY).slug
+    visit.slug = factories.publish(installation.database_url, SURVEY).slug
     page.route("**/survey.json", lambda route: route.fulfill(body="{}"))
     open_page.watch(page).allow("changed:")
     visit.open()
@@ -92,7 +92,7 @@ def test_the_respondents_refusals(
 
 
 def test_what_a_check_and_a_number_answer(
-    open_page: Opener, served: factories.Served, inspector: Inspector, language: str
+    open_page: Opener, installation: factories.Served, inspector: Inspector, language: str
 ) -> None:
     shown = {"show_if": {"question": "hours", "from": 30, "to": 60}, "otherwise": "no"}
     last = {**question_screens.QUESTIONS["stole"], **shown}
@@ -100,9 +100,9 @@ def test_what_a_check_and_a_number_answer(
         question_screens.CHECK, question_screens.QUESTIONS["hours"], last, language=language
     )
     page = open_page(locale=language)
-    visit = Respondent(page, factories.publish(served.database_url, document).slug, language).open()
+    visit = Respondent(page, factories.publish(installation.database_url, document).slug, language).open()
     expect(visit.button("Start · up to {n} questions", n=2)).to_be_visible()
-    inspector.unfolded(page, "introduction of a survey with a condition")
+    inspector.inspect_unfolded(page, "introduction of a survey with a condition")
     question_screens.begin(visit)
     for choice, state in ((None, "check"), ("The researcher", "wrong"), ("Nobody", "right")):
         if choice is not None:

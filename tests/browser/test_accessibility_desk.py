@@ -34,10 +34,10 @@ def language(request: pytest.FixtureRequest) -> str:
 
 
 @pytest.fixture
-def desk(open_page: Opener, served: factories.Served, language: str) -> Desk:
+def desk(open_page: Opener, installation: factories.Served, language: str) -> Desk:
     """A researcher who has signed in."""
     page = open_page(locale=language)
-    sign_in(page, served.database_url)
+    sign_in(page, installation.database_url)
     return Desk(page, language)
 
 
@@ -48,7 +48,7 @@ def everything(language: str, **changes: Any) -> dict[str, Any]:
     return {**document, "language": language, "questions": entries, **changes}
 
 
-def unfinished(language: str) -> dict[str, Any]:
+def spoil_everything(language: str) -> dict[str, Any]:
     """The same with something wrong in every entry."""
     entries = [{**entry, "text": ""} for entry in everything(language)["questions"]]
     for entry in entries:
@@ -66,7 +66,9 @@ def address(slug: str, page: str = "") -> str:
     return f"/manage/surveys/{slug}{page}"
 
 
-def test_the_way_in(open_page: Opener, served: factories.Served, inspector: Inspector, language: str) -> None:
+def test_the_way_in(
+    open_page: Opener, installation: factories.Served, inspector: Inspector, language: str
+) -> None:
     page = open_page(locale=language)
     page.goto("/")
     inspector.look(page, "home")
@@ -96,7 +98,7 @@ def test_the_help(open_page: Opener, inspector: Inspector, language: str) -> Non
     inspector.look(page, "help, refused")
 
 
-def test_the_lessons(desk: Desk, served: factories.Served, inspector: Inspector, language: str) -> None:
+def test_the_lessons(desk: Desk, installation: factories.Served, inspector: Inspector, language: str) -> None:
     page = desk.page
     for lesson in (
         "",
@@ -116,8 +118,8 @@ def test_the_lessons(desk: Desk, served: factories.Served, inspector: Inspector,
     coin = {"mechanism": "coin_flip", "gamma": 0.25}
     card = {"name": "red_card", "kind": "yes_no", "text": "Red?", "design": coin}
     document = {**factories.definition(questions=[card]), "language": language}
-    survey = factories.publish(served.database_url, document)
-    factories.store(served.database_url, survey, [([1], 20), ([0], 20)])
+    survey = factories.publish(installation.database_url, document)
+    factories.store(installation.database_url, survey, [([1], 20), ([0], 20)])
     inspector.unfold(page, address(survey.slug, "/board"), "board")
     desk.button("Close it and show all").click()
     page.locator("#red").fill("20")
@@ -128,13 +130,13 @@ def test_the_lessons(desk: Desk, served: factories.Served, inspector: Inspector,
 
 
 def test_the_list_and_where_surveys_come_from(
-    desk: Desk, open_page: Opener, served: factories.Served, inspector: Inspector, tmp_path: Path
+    desk: Desk, open_page: Opener, installation: factories.Served, inspector: Inspector, tmp_path: Path
 ) -> None:
     page = desk.page
     open_page.watch(page).expect("422")
-    for document in (SURVEY, unfinished("es")):
-        factories.unfinished(served.database_url, document)
-    factories.publish(served.database_url, SURVEY)
+    for document in (SURVEY, spoil_everything("es")):
+        factories.draft_unfinished(installation.database_url, document)
+    factories.publish(installation.database_url, SURVEY)
     inspector.unfold(page, "/manage/surveys", "surveys")
     inspector.unfold(page, "/manage/gallery", "gallery")
     inspector.unfold(page, "/manage/power?planned=500", "what shows a difference")
@@ -145,7 +147,7 @@ def test_the_list_and_where_surveys_come_from(
         desk.field("File").set_input_files(tmp_path / file)
         desk.button("Import").click()
         page.wait_for_url("**/import")
-        inspector.unfolded(page, f"import of {file}")
+        inspector.inspect_unfolded(page, f"import of {file}")
     expect(desk.link("Open the editor")).to_be_visible()
 
 
@@ -174,13 +176,13 @@ def test_what_programs_call_and_sign_in_with(desk: Desk, open_page: Opener, insp
     inspector.unfold(page, "/api", "reference")
 
 
-def test_the_editor(desk: Desk, served: factories.Served, inspector: Inspector, language: str) -> None:
-    page, database = desk.page, served.database_url
+def test_the_editor(desk: Desk, installation: factories.Served, inspector: Inspector, language: str) -> None:
+    page, database = desk.page, installation.database_url
     page.goto("/manage/surveys/new")
     inspector.look(page, "new survey")
     desk.button("Save the draft").click()
     expect(page.get_by_role("alert")).to_be_visible()
-    inspector.unfolded(page, "new survey, nothing written")
+    inspector.inspect_unfolded(page, "new survey, nothing written")
     by_hand = factories.draft(database, everything(language))
     inspector.unfold(page, address(by_hand, "/edit"), "editor of every kind, by hand")
     budget = {"budget": 60, "plan": {"respondents": 800, "margin": 0.05}}
@@ -191,7 +193,7 @@ def test_the_editor(desk: Desk, served: factories.Served, inspector: Inspector, 
             entry["design"] = {name: design[name] for name in design if name not in ("gamma", "epsilon")}
     equal = factories.draft(database, everything(language, questions=shared, **budget))
     inspector.unfold(page, address(equal, "/edit?said=added&at=3"), "editor of every kind, equal shares")
-    wrong = factories.unfinished(database, unfinished(language))
+    wrong = factories.draft_unfinished(database, spoil_everything(language))
     inspector.unfold(page, address(wrong, "/edit?check=1"), "editor with every error")
 
 
@@ -204,9 +206,9 @@ def expect_to_be_asked(desk: Desk) -> None:
 
 
 def test_the_editor_that_was_overtaken(
-    desk: Desk, open_page: Opener, served: factories.Served, inspector: Inspector, language: str
+    desk: Desk, open_page: Opener, installation: factories.Served, inspector: Inspector, language: str
 ) -> None:
-    page, database = desk.page, served.database_url
+    page, database = desk.page, installation.database_url
     slug = factories.draft(database, {**SURVEY, "language": language})
     page.goto(address(slug, "/edit"))
     page.wait_for_load_state("networkidle")
@@ -214,7 +216,7 @@ def test_the_editor_that_was_overtaken(
     open_page.watch(page).expect("409")
     desk.field("Title").fill("Mine")
     expect(desk.button("Use mine")).to_be_visible()
-    inspector.unfolded(page, "editor that was overtaken")
+    inspector.inspect_unfolded(page, "editor that was overtaken")
     # The same page as the server sends it whole: nothing in it is kept anywhere.
     with page.expect_navigation():
         desk.button("Save the draft").click()
@@ -223,10 +225,10 @@ def test_the_editor_that_was_overtaken(
 
 
 def test_a_draft_on_its_way(
-    desk: Desk, open_page: Opener, served: factories.Served, inspector: Inspector, language: str
+    desk: Desk, open_page: Opener, installation: factories.Served, inspector: Inspector, language: str
 ) -> None:
-    page, database = desk.page, served.database_url
-    wrong = factories.unfinished(database, unfinished(language))
+    page, database = desk.page, installation.database_url
+    wrong = factories.draft_unfinished(database, spoil_everything(language))
     inspector.unfold(page, address(wrong), "overview of an unfinished draft")
     inspector.unfold(page, address(wrong, "/preview"), "preview of an unfinished draft")
     inspector.unfold(page, address(wrong, "/simulate"), "simulation of an unfinished draft")
@@ -236,7 +238,7 @@ def test_a_draft_on_its_way(
     open_page.watch(page).expect("409|422")
     page.get_by_role("button", name=desk.say("Publish version %(number)d") % {"number": 1}).click()
     expect(desk.button("Publish all the same")).to_be_visible()
-    inspector.unfolded(page, "launch that falls short of its plan")
+    inspector.inspect_unfolded(page, "launch that falls short of its plan")
     inspector.unfold(page, address(slug, "/simulate/look"), "results to come, beside the editor")
     inspector.unfold(page, address(slug, "/simulate"), "simulation")
     page.locator("[name=respondents]").fill("0")
@@ -244,12 +246,12 @@ def test_a_draft_on_its_way(
     page.locator("form.assumptions").evaluate("form => { form.noValidate = true; }")
     desk.button("Simulate").click()
     expect(page.get_by_role("alert")).to_be_visible()
-    inspector.unfolded(page, "simulation that was refused")
+    inspector.inspect_unfolded(page, "simulation that was refused")
     page.locator("[name=respondents]").fill("20")
     page.locator("[name^='share ']").first.fill("100")
     desk.button("Simulate").click()
     expect(page.locator("#found")).to_be_visible()
-    inspector.unfolded(page, "simulation of a few people")
+    inspector.inspect_unfolded(page, "simulation of a few people")
 
 
 def answer(served: factories.Served, slug: str, respondents: int, assumptions: Assumptions) -> None:
@@ -263,13 +265,13 @@ def answer(served: factories.Served, slug: str, respondents: int, assumptions: A
 
 
 def test_results_of_every_kind(
-    desk: Desk, served: factories.Served, inspector: Inspector, language: str
+    desk: Desk, installation: factories.Served, inspector: Inspector, language: str
 ) -> None:
     page = desk.page
-    slug = factories.publish(served.database_url, everything(language)).slug
+    slug = factories.publish(installation.database_url, everything(language)).slug
     inspector.unfold(page, address(slug, "/results"), "results of every kind, none yet")
     answer(
-        served,
+        installation,
         slug,
         200,
         Assumptions(every_kind.assumed_shares() | {"moon.yes": 1}, every_kind.assumed_means()),
@@ -278,8 +280,10 @@ def test_results_of_every_kind(
     shown_report(page, inspector, slug, "report of every kind")
 
 
-def test_a_surveys_pages(desk: Desk, served: factories.Served, inspector: Inspector, language: str) -> None:
-    page, database = desk.page, served.database_url
+def test_a_surveys_pages(
+    desk: Desk, installation: factories.Served, inspector: Inspector, language: str
+) -> None:
+    page, database = desk.page, installation.database_url
     survey = factories.publish(database, {**SURVEY, "language": language})
     slug = survey.slug
     inspector.unfold(page, address(slug), "overview of an open survey")
@@ -304,9 +308,9 @@ def test_a_surveys_pages(desk: Desk, served: factories.Served, inspector: Inspec
 
 
 def test_the_study_sheet(
-    desk: Desk, open_page: Opener, served: factories.Served, inspector: Inspector
+    desk: Desk, open_page: Opener, installation: factories.Served, inspector: Inspector
 ) -> None:
-    page, survey = desk.page, factories.publish(served.database_url)
+    page, survey = desk.page, factories.publish(installation.database_url)
     open_page.watch(page).expect("422")
     address = f"/manage/surveys/{survey.slug}/study"
     page.goto(address)
@@ -333,11 +337,13 @@ def test_the_study_sheet(
     inspector.look(page, "study sheet, saved")
 
 
-def test_refusals(desk: Desk, open_page: Opener, served: factories.Served, inspector: Inspector) -> None:
+def test_refusals(
+    desk: Desk, open_page: Opener, installation: factories.Served, inspector: Inspector
+) -> None:
     page = desk.page
     open_page.watch(page).expect("404|422")
     inspector.unfold(page, "/manage/surveys/nosuchsurvey", "unknown survey")
-    slug = factories.publish(served.database_url, SURVEY).slug
+    slug = factories.publish(installation.database_url, SURVEY).slug
     inspector.unfold(page, address(slug, "/results?version=9"), "unknown version")
 
 
@@ -346,4 +352,4 @@ def shown_report(page: Page, inspector: Inspector, slug: str, state: str) -> Non
     report = page.request.get(address(slug, "/report.html")).text()
     page.goto("about:blank")
     page.set_content(report)
-    inspector.unfolded(page, state)
+    inspector.inspect_unfolded(page, state)

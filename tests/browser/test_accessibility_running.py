@@ -20,10 +20,10 @@ def language(request: pytest.FixtureRequest) -> str:
 
 
 @pytest.fixture
-def desk(open_page: Opener, served: factories.Served, language: str) -> Desk:
+def desk(open_page: Opener, installation: factories.Served, language: str) -> Desk:
     """A researcher who has signed in."""
     page = open_page(locale=language)
-    sign_in(page, served.database_url)
+    sign_in(page, installation.database_url)
     return Desk(page, language)
 
 
@@ -32,9 +32,9 @@ def address(slug: str, page: str = "") -> str:
 
 
 def test_links_strata_times_and_limits(
-    desk: Desk, open_page: Opener, served: factories.Served, inspector: Inspector
+    desk: Desk, open_page: Opener, installation: factories.Served, inspector: Inspector
 ) -> None:
-    page, database = desk.page, served.database_url
+    page, database = desk.page, installation.database_url
     open_page.watch(page).expect("422")
     slug = factories.publish(database, SURVEY).slug
     inspector.unfold(page, address(slug, "/links"), "the only link")
@@ -47,26 +47,26 @@ def test_links_strata_times_and_limits(
     page.locator("#lines").fill("Spain, 1\n>")
     page.locator("[name=action][value=add]").click()
     expect(page.get_by_role("alert")).to_be_visible()
-    inspector.unfolded(page, "strata that were refused")
+    inspector.inspect_unfolded(page, "strata that were refused")
     inspector.unfold(page, address(slug, "/schedule"), "times and limits")
     page.locator("#cap").fill("2")
     page.locator("form.settings").evaluate("form => { form.noValidate = true; }")
     page.locator("#minimum").fill("0")
     page.locator("form.settings button").click()
     expect(page.get_by_role("alert")).to_be_visible()
-    inspector.unfolded(page, "times and limits that were refused")
+    inspector.inspect_unfolded(page, "times and limits that were refused")
     page.locator("details.danger button").click()
     page.wait_for_url("**/schedule?said=paused")
-    inspector.unfolded(page, "a paused survey's times and limits")
+    inspector.inspect_unfolded(page, "a paused survey's times and limits")
     inspector.unfold(page, address(slug), "overview of a paused survey with strata")
     factories.close(database, slug)
     inspector.unfold(page, address(slug, "/schedule"), "a closed survey's times and limits")
 
 
 def test_accounts_and_people(
-    open_page: Opener, served: factories.Served, inspector: Inspector, language: str
+    open_page: Opener, installation: factories.Served, inspector: Inspector, language: str
 ) -> None:
-    database, page = served.database_url, open_page(locale=language)
+    database, page = installation.database_url, open_page(locale=language)
     login = f"axe-{language}"
     person = factories.account(database, login, PASSWORD)
     slug = factories.publish(database).slug
@@ -82,24 +82,24 @@ def test_accounts_and_people(
     page.locator("#login").fill(login)
     page.locator("#password").fill("not the password")
     page.locator("main form .primary").click()
-    inspector.unfolded(page, "sign-in that failed")
+    inspector.inspect_unfolded(page, "sign-in that failed")
     enter()
     page.wait_for_url("**/surveys")
     page.goto("/manage/account")
     page.locator("#login").fill("axe with spaces")
     page.locator("#current").fill(PASSWORD)
     page.locator(".settings .primary").click()
-    inspector.unfolded(page, "account that was refused")
+    inspector.inspect_unfolded(page, "account that was refused")
     page.goto("/manage/account/codes")
     secret = page.locator("[name=secret]").input_value()
     page.locator("#code").fill("1")
     page.locator("main form .primary").click()
-    inspector.unfolded(page, "setting codes up, a wrong code")
+    inspector.inspect_unfolded(page, "setting codes up, a wrong code")
     page.locator("#code").fill(pyotp.TOTP(secret).now())
     page.locator("main form .primary").click()
-    inspector.unfolded(page, "recovery codes")
+    inspector.inspect_unfolded(page, "recovery codes")
     page.goto(f"/manage/sign-in/{factories.link_of(database, person)}")
-    inspector.unfolded(page, "sign-in link that needs a code")
+    inspector.inspect_unfolded(page, "sign-in link that needs a code")
     inspector.unfold(page, f"/manage/surveys/{slug}/log", "log of an editor")
 
     owner = open_page(locale=language)
@@ -109,7 +109,7 @@ def test_accounts_and_people(
         owner.goto(place)
         owner.locator("#name").fill("Axe")
         owner.locator("form.inline .primary").click()
-        inspector.unfolded(owner, f"{place}: a link is shown")
+        inspector.inspect_unfolded(owner, f"{place}: a link is shown")
     link = owner.locator("#given").inner_text()
     inspector.unfold(owner, link, "invitation to somebody else")
     visitor = open_page(locale=language)
@@ -120,14 +120,14 @@ def test_accounts_and_people(
         visitor.locator(f"#{field}").fill(PASSWORD)
     open_page.watch(visitor).expect("409")
     visitor.locator("main form .primary").click()
-    inspector.unfolded(visitor, "invitation, an account that was refused")
+    inspector.inspect_unfolded(visitor, "invitation, an account that was refused")
     inspector.unfold(owner, "/manage/log", "log of accounts")
 
 
 def test_invitations_on_both_sides(
-    desk: Desk, open_page: Opener, served: factories.Served, inspector: Inspector, language: str
+    desk: Desk, open_page: Opener, installation: factories.Served, inspector: Inspector, language: str
 ) -> None:
-    page, database = desk.page, served.database_url
+    page, database = desk.page, installation.database_url
     open_page.watch(page).expect("422")
     survey = factories.publish(database, {**SURVEY, "language": language}, minimum=2)
     slug = survey.slug
@@ -138,12 +138,12 @@ def test_invitations_on_both_sides(
     page.locator("form.settings").evaluate("form => { form.noValidate = true; }")
     page.locator("form.settings .primary").click()
     expect(page.get_by_role("alert")).to_be_visible()
-    inspector.unfolded(page, "invitations that were refused")
+    inspector.inspect_unfolded(page, "invitations that were refused")
     page.locator("#size").fill("1001")
     page.locator("#batch-label").fill("Axe " * 30)
     page.locator("form.settings .primary").click()
     expect(page.locator("[data-download]")).to_be_visible()
-    inspector.unfolded(page, "codes, shown once")
+    inspector.inspect_unfolded(page, "codes, shown once")
     page.on("dialog", lambda dialog: dialog.accept())
     page.locator("[name=sheet]").last.click()
     expect(page.get_by_role("status")).to_contain_text(".pdf")
@@ -151,7 +151,7 @@ def test_invitations_on_both_sides(
     page.goto(address(slug, "/invitations"))
     page.locator(".batches details").first.evaluate("details => { details.open = true; }")
     page.locator(".batches button").first.click()
-    inspector.unfolded(page, "invitations, some withdrawn")
+    inspector.inspect_unfolded(page, "invitations, some withdrawn")
 
     person = open_page(locale=language)
     open_page.watch(person).expect("409|422")
@@ -175,15 +175,15 @@ def test_invitations_on_both_sides(
     inspector.look(person, "code that was used")
     person.get_by_role("textbox").fill(third)
     visit.button("Use this code").click()
-    inspector.unfolded(person, "waiting with another code")
+    inspector.inspect_unfolded(person, "waiting with another code")
     visit.send()
     inspector.look(person, "sent with a code")
 
 
 def test_live_results(
-    desk: Desk, open_page: Opener, served: factories.Served, inspector: Inspector, language: str
+    desk: Desk, open_page: Opener, installation: factories.Served, inspector: Inspector, language: str
 ) -> None:
-    page, database = desk.page, served.database_url
+    page, database = desk.page, installation.database_url
     open_page.watch(page).expect("404")
     first = {**SURVEY, "language": language}
     survey = factories.publish(database, first, minimum=10)
@@ -208,9 +208,9 @@ def test_live_results(
 
 
 def test_keeping_and_deleting(
-    desk: Desk, open_page: Opener, served: factories.Served, inspector: Inspector, tmp_path: Path
+    desk: Desk, open_page: Opener, installation: factories.Served, inspector: Inspector, tmp_path: Path
 ) -> None:
-    page, database = desk.page, served.database_url
+    page, database = desk.page, installation.database_url
     open_page.watch(page).expect("422")
     slug = factories.publish(database, {**SURVEY, "title": "A long name without end " * 8}, minimum=10).slug
     factories.plant(database, slug, "North\nSouth")
@@ -221,21 +221,21 @@ def test_keeping_and_deleting(
     page.locator("#confirmation").fill("No")
     page.locator("details.danger button").click()
     expect(page.get_by_role("alert")).to_be_visible()
-    inspector.unfolded(page, "a deletion that was refused")
+    inspector.inspect_unfolded(page, "a deletion that was refused")
     (tmp_path / "survey.zip").write_bytes(sample_archives.pack(database, slug))
     page.goto("/manage/surveys/import")
     desk.field("File").set_input_files(tmp_path / "survey.zip")
     desk.button("Import").click()
     expect(desk.link("Open the survey")).to_be_visible()
-    inspector.unfolded(page, "import of an archive")
+    inspector.inspect_unfolded(page, "import of an archive")
     page.goto(address(slug, "/keeping"))
     desk.button("Put it into the archive").click()
     expect(desk.button("Take it out of the archive")).to_be_visible()
-    inspector.unfolded(page, "keeping an archived survey")
+    inspector.inspect_unfolded(page, "keeping an archived survey")
     inspector.unfold(page, address(slug), "overview of an archived survey")
     page.goto(address(slug, "/keeping"))
     page.locator("summary").click()
     page.locator("#confirmation").fill(slug)
     page.locator("details.danger button").click()
     page.wait_for_url("**/surveys?said=deleted")
-    inspector.unfolded(page, "surveys after a deletion")
+    inspector.inspect_unfolded(page, "surveys after a deletion")

@@ -137,21 +137,27 @@ def walk(page: Page, database_url: str, language: str) -> Iterator[tuple[str, st
 
 
 @pytest.mark.parametrize("language", ["en", "es"])
-def test_what_a_screen_reader_is_given(open_page: Opener, served: factories.Served, language: str) -> None:
+def test_what_a_screen_reader_is_given(
+    open_page: Opener, installation: factories.Served, language: str
+) -> None:
     page = open_page(**{**PHONE, "locale": language})
     open_page.watch(page).allow("Failed to load resource")
-    found = "".join(f"# {name}\n\n{tree}\n\n" for name, tree in walk(page, served.database_url, language))
+    found = "".join(
+        f"# {name}\n\n{tree}\n\n" for name, tree in walk(page, installation.database_url, language)
+    )
     compare(found, FOLDER / f"{language}.txt")
 
 
 @pytest.mark.parametrize("language", ["en", "es"])
 def test_what_a_screen_reader_is_given_in_every_other_state(
-    open_page: Opener, served: factories.Served, language: str
+    open_page: Opener, installation: factories.Served, language: str
 ) -> None:
     page = open_page(**{**PHONE, "locale": language})
     open_page.watch(page).allow(COMPLAINTS)
     found = "".join(
-        f"# {name}\n\n{read_tree(page)}\n\n" for scene in SCENES for name in scene(page, served, language)
+        f"# {name}\n\n{read_tree(page)}\n\n"
+        for scene in SCENES
+        for name in scene(page, installation, language)
     )
     compare(found, FOLDER / f"{language}-more.txt")
 

@@ -147,9 +147,9 @@ def enter(desk: Desk, does: Mouse, code: str) -> None:
 
 
 def test_colleague_is_invited_to_a_survey_changed_and_removed(
-    open_page: Opener, served: factories.Served, hand: type[Mouse]
+    open_page: Opener, installation: factories.Served, hand: type[Mouse]
 ) -> None:
-    database, login = served.database_url, f"ben-{hand.__name__}".lower()
+    database, login = installation.database_url, f"ben-{hand.__name__}".lower()
     slug = factories.publish(database).slug
     owner, does = newcomer(open_page, hand, database, 1)
     owner.page.goto(f"/manage/surveys/{slug}")
@@ -201,10 +201,10 @@ def test_colleague_is_invited_to_a_survey_changed_and_removed(
 
 
 def test_administrator_invites_and_helps_colleagues(
-    open_page: Opener, served: factories.Served, hand: type[Mouse]
+    open_page: Opener, installation: factories.Served, hand: type[Mouse]
 ) -> None:
     name = f"Dora {hand.__name__}"
-    database = served.database_url
+    database = installation.database_url
     dora = factories.account(database, name.lower().replace(" ", "-"))
     with factories.writing(database) as session:
         session.get_one(Researcher, dora).name = name

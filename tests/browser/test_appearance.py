@@ -22,9 +22,9 @@ A4 = {"width": 718, "height": 1000}  # CSS pixels between margins of 10 mm
 
 
 @pytest.fixture
-def page(open_page: Opener, served: factories.Served) -> Page:
+def page(open_page: Opener, installation: factories.Served) -> Page:
     page = open_page(**NARROW)
-    sign_in(page, served.database_url)
+    sign_in(page, installation.database_url)
     return page
 
 
@@ -34,15 +34,15 @@ def fits(page: Page) -> bool:
 
 @pytest.mark.parametrize("language", ["en", "es"])
 def test_charts_of_estimates_are_seen_whole_on_every_screen(
-    language: str, open_page: Opener, served: factories.Served
+    language: str, open_page: Opener, installation: factories.Served
 ) -> None:
     """A table wider than its place would be cut off, and where charts are its last column these too."""
-    survey = factories.publish(served.database_url, SURVEY)
-    ends = factories.plant(served.database_url, survey.slug, "North\nSouth")
+    survey = factories.publish(installation.database_url, SURVEY)
+    ends = factories.plant(installation.database_url, survey.slug, "North\nSouth")
     for link in ends.values():
-        factories.store(served.database_url, survey, [([1, 0, 1], 3_000), ([0, 0, 0], 1)], link)
+        factories.store(installation.database_url, survey, [([1, 0, 1], 3_000), ([0, 0, 0], 1)], link)
     page = open_page(viewport={"width": 1440, "height": 800}, locale=language)
-    sign_in(page, served.database_url)
+    sign_in(page, installation.database_url)
     for address in ("results", "simulate"):
         page.goto(f"/manage/surveys/{survey.slug}/{address}")
         if address == "simulate":
@@ -64,8 +64,8 @@ def test_charts_of_estimates_are_seen_whole_on_every_screen(
             assert set(cut) == {0}, (address, width)
 
 
-def test_a_text_is_written_from_its_own_side(page: Page, served: factories.Served) -> None:
-    survey = factories.publish(served.database_url, {**HARD, "title": HEBREW})
+def test_a_text_is_written_from_its_own_side(page: Page, installation: factories.Served) -> None:
+    survey = factories.publish(installation.database_url, {**HARD, "title": HEBREW})
     Respondent(page, survey.slug).open()
     for place in (page.locator("#title"), page.get_by_role("heading", level=2, name=HEBREW)):
         expect(place).to_have_css("direction", "rtl")
@@ -75,10 +75,10 @@ def test_a_text_is_written_from_its_own_side(page: Page, served: factories.Serve
 
 
 def test_every_page_shows_the_way_on_and_back(
-    page: Page, open_page: Opener, served: factories.Served
+    page: Page, open_page: Opener, installation: factories.Served
 ) -> None:
     desk = Desk(page)
-    draft = factories.draft(served.database_url, SURVEY)
+    draft = factories.draft(installation.database_url, SURVEY)
     page.goto(f"/manage/surveys/{draft}")
     desk.link("Preview").click()
     visit = Respondent(page, draft)
@@ -101,12 +101,12 @@ def test_every_page_shows_the_way_on_and_back(
 
 
 def test_a_changed_survey_is_loaded_again_by_a_button(
-    page: Page, open_page: Opener, served: factories.Served
+    page: Page, open_page: Opener, installation: factories.Served
 ) -> None:
-    survey = factories.publish(served.database_url, SURVEY)
+    survey = factories.publish(installation.database_url, SURVEY)
     visit = Respondent(page, survey.slug).open()
     visit.answer("Yes", "No", "Yes")
-    factories.publish(served.database_url, {**SURVEY, "title": "Exams, again"}, survey.slug)
+    factories.publish(installation.database_url, {**SURVEY, "title": "Exams, again"}, survey.slug)
     open_page.watch(page).expect("409")
     visit.button("Send").click()
     visit.button("Load the page again").click()
@@ -116,11 +116,11 @@ def test_a_changed_survey_is_loaded_again_by_a_button(
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("language", ["en", "es"])
 def test_the_report_is_printed_as_a_table_that_fits_the_paper(
-    open_page: Opener, served: factories.Served, scheme: Any, language: str
+    open_page: Opener, installation: factories.Served, scheme: Any, language: str
 ) -> None:
-    survey = factories.publish(served.database_url, SURVEY)
+    survey = factories.publish(installation.database_url, SURVEY)
     page = open_page(**{**DESK, "viewport": A4}, locale=language)
-    sign_in(page, served.database_url)
+    sign_in(page, installation.database_url)
     for reports in ([1, 0, 0], [1, 0, 1]):
         assert page.request.post(survey.url, data=survey.response(reports)).status == 201
     report = page.request.get(f"/manage/surveys/{survey.slug}/report.html?lang={language}").text()

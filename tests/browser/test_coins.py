@@ -25,8 +25,8 @@ FORBIDDEN = (
 
 
 @pytest.fixture
-def survey(served: factories.Served) -> factories.Published:
-    return factories.publish(served.database_url, SURVEY)
+def survey(installation: factories.Served) -> factories.Published:
+    return factories.publish(installation.database_url, SURVEY)
 
 
 @pytest.fixture
@@ -34,12 +34,12 @@ def visit(open_page: Opener, survey: factories.Published) -> Respondent:
     return Respondent(open_page(**PHONE), survey.slug).open()
 
 
-def kept(page: Page) -> list[Any]:
+def read_storage(page: Page) -> list[Any]:
     return [json.loads(text) for text in page.evaluate("Object.values(localStorage)")]
 
 
 def test_eight_reloads_at_the_review_show_the_same_reports(
-    visit: Respondent, served: factories.Served
+    visit: Respondent, installation: factories.Served
 ) -> None:
     visit.answer("Yes", "No", "Yes")
     shown = visit.sent_body()
@@ -50,7 +50,7 @@ def test_eight_reloads_at_the_review_show_the_same_reports(
     visit.send()
     row = [
         row
-        for row in factories.stored(served.database_url)
+        for row in factories.list_responses(installation.database_url)
         if row[0] == factories.stored_id(json.loads(shown))
     ]
     assert [one[2] for one in row] == [bytes(json.loads(shown)["reports"])]
@@ -58,7 +58,7 @@ def test_eight_reloads_at_the_review_show_the_same_reports(
 
 def test_id_and_reports_are_kept_and_neither_answers_nor_coins(visit: Respondent) -> None:
     visit.answer("Yes", "No", "Yes")
-    (entry,) = kept(visit.page)
+    (entry,) = read_storage(visit.page)
     assert list(entry) == ["shown", "to"]
     assert entry["shown"] == visit.sent_body()
     assert list(json.loads(entry["shown"])) == ["id", "version", "reports"]
@@ -96,7 +96,7 @@ def test_only_erasing_begins_anew(visit: Respondent) -> None:
             page.reload()
         visit.button("Erase my traces").click()
         expect(visit.heading("Nothing of this survey is left on this page")).to_be_visible()
-        assert kept(page) == []
+        assert read_storage(page) == []
         page.go_forward()
         expect(visit.heading("Nothing of this survey is left on this page")).to_be_visible()
         visit.open()
@@ -106,7 +106,7 @@ def test_before_the_review_a_reload_loses_the_answers_and_the_page_says_so(visit
     visit.start(3)
     expect(visit.page.get_by_text(LOST)).to_be_visible()
     visit.choose("Yes")
-    assert kept(visit.page) == []
+    assert read_storage(visit.page) == []
     visit.page.reload()
     visit.start(3)
     expect(visit.page.get_by_role("radio", checked=True)).to_have_count(0)
@@ -171,9 +171,9 @@ def test_where_only_the_note_finds_no_room_what_has_arrived_is_kept_no_longer(vi
 
 
 def test_a_survey_that_forgets_keeps_what_waits_and_nothing_once_it_has_arrived(
-    open_page: Opener, served: factories.Served, survey: factories.Published
+    open_page: Opener, installation: factories.Served, survey: factories.Published
 ) -> None:
-    factories.settle(served.database_url, survey.slug, forgets=True)
+    factories.settle(installation.database_url, survey.slug, forgets=True)
     page = open_page(**PHONE)
     open_page.watch(page).allow("ERR_FAILED")
     visit = Respondent(page, survey.slug).open()
@@ -187,31 +187,31 @@ def test_a_survey_that_forgets_keeps_what_waits_and_nothing_once_it_has_arrived(
     page.route("**/responses", lambda route: (route.fetch(), route.abort()), times=1)
     visit.button("Send").click()
     expect(page.get_by_text("The connection is poor.")).to_be_visible()
-    (entry,) = kept(page)
+    (entry,) = read_storage(page)
     assert entry["pending"] == shown  # it arrived, and nobody here knows
     page.reload()
     expect(visit.heading(SENT)).to_be_visible()
     expect(page.get_by_text("This page has taken away all that it kept")).to_be_visible()
-    assert kept(page) == []
+    assert read_storage(page) == []
     other.button("Send").click()  # of another page, which waited: not once more
     expect(other.heading("Nothing of this survey is left on this page")).to_be_visible()
-    before = len(factories.stored(served.database_url))
+    before = len(factories.list_responses(installation.database_url))
     page.reload()
     visit.answer("Yes", "No", "Yes")
     assert json.loads(visit.sent_body())["id"] != json.loads(shown)["id"]
     visit.button("Send").click()
     expect(visit.heading(SENT)).to_be_visible()
-    assert kept(page) == []
-    assert len(factories.stored(served.database_url)) == before + 1
+    assert read_storage(page) == []
+    assert len(factories.list_responses(installation.database_url)) == before + 1
 
 
 def test_what_was_reviewed_is_shown_again_where_the_survey_was_paused_or_closed(
-    visit: Respondent, open_page: Opener, served: factories.Served
+    visit: Respondent, open_page: Opener, installation: factories.Served
 ) -> None:
     visit.answer("Yes", "No", "Yes")
     shown = visit.sent_body()
     open_page.watch(visit.page).expect("status of 4(10|23)")
-    factories.settle(served.database_url, visit.slug, paused=True)
+    factories.settle(installation.database_url, visit.slug, paused=True)
     visit.page.reload()
     expect(visit.heading(REVIEWED)).to_be_visible()
     stop_clock(
@@ -221,30 +221,30 @@ def test_what_was_reviewed_is_shown_again_where_the_survey_was_paused_or_closed(
     expect(visit.page.get_by_text("The survey takes no answers at the moment.")).to_be_visible()
     expect(visit.page.get_by_text("The connection is poor.")).to_have_count(0)
     assert visit.sent_body() == shown
-    factories.close(served.database_url, visit.slug)
+    factories.close(installation.database_url, visit.slug)
     visit.page.reload()
     expect(visit.heading("Your answers were not accepted")).to_be_visible()
-    assert kept(visit.page) == []
+    assert read_storage(visit.page) == []
 
 
 def test_another_stratums_link_is_not_answered_again(
-    visit: Respondent, served: factories.Served, survey: factories.Published
+    visit: Respondent, installation: factories.Served, survey: factories.Published
 ) -> None:
-    link = factories.plant(served.database_url, survey.slug, "Spain")["Spain"]
+    link = factories.plant(installation.database_url, survey.slug, "Spain")["Spain"]
     visit.answer("Yes", "No", "Yes")
     visit.send()
     other = Respondent(visit.page, link).open()
     expect(other.heading("This survey was already answered on this device")).to_be_visible()
     other.button("Erase my traces").click()
-    assert kept(visit.page) == []
+    assert read_storage(visit.page) == []
     visit.open()
     expect(visit.button("Start · {n} questions", n=3)).to_be_visible()
 
 
 def test_another_stratums_link_sends_what_waits_where_it_was_first_sent(
-    visit: Respondent, served: factories.Served, survey: factories.Published, open_page: Opener
+    visit: Respondent, installation: factories.Served, survey: factories.Published, open_page: Opener
 ) -> None:
-    links = factories.plant(served.database_url, survey.slug, "Spain\nKenya")
+    links = factories.plant(installation.database_url, survey.slug, "Spain\nKenya")
     page = visit.page
     first = Respondent(page, links["Spain"]).open()
     first.answer("Yes", "No", "Yes")
@@ -262,14 +262,18 @@ def test_another_stratums_link_sends_what_waits_where_it_was_first_sent(
     other.open()
     expect(other.heading(SENT)).to_be_visible()
     assert [url.partition("/s/")[2] for url in sent] == [f"{links['Spain']}/responses"]
-    rows = [row for row in factories.stored(served.database_url) if row[0] == factories.stored_id(body)]
+    rows = [
+        row
+        for row in factories.list_responses(installation.database_url)
+        if row[0] == factories.stored_id(body)
+    ]
     assert [row[2] for row in rows] == [bytes(body["reports"])]
 
 
 def test_what_another_stratums_review_has_shown_is_what_this_link_can_send(
-    visit: Respondent, served: factories.Served, survey: factories.Published
+    visit: Respondent, installation: factories.Served, survey: factories.Published
 ) -> None:
-    link = factories.plant(served.database_url, survey.slug, "Spain")["Spain"]
+    link = factories.plant(installation.database_url, survey.slug, "Spain")["Spain"]
     visit.answer("Yes", "No", "Yes")
     shown = visit.sent_body()
     other = Respondent(visit.page.context.new_page(), link).open()
@@ -279,9 +283,9 @@ def test_what_another_stratums_review_has_shown_is_what_this_link_can_send(
 
 
 def test_a_page_of_another_link_yields_to_what_is_on_its_way(
-    visit: Respondent, served: factories.Served, survey: factories.Published, open_page: Opener
+    visit: Respondent, installation: factories.Served, survey: factories.Published, open_page: Opener
 ) -> None:
-    link = factories.plant(served.database_url, survey.slug, "Spain")["Spain"]
+    link = factories.plant(installation.database_url, survey.slug, "Spain")["Spain"]
     visit.answer("Yes", "No", "Yes")
     identity = json.loads(visit.sent_body())["id"]
     other = Respondent(visit.page.context.new_page(), link).open()
@@ -297,15 +301,19 @@ def test_a_page_of_another_link_yields_to_what_is_on_its_way(
     visit.page.context.set_offline(False)
     expect(visit.heading(SENT).or_(visit.heading(ANSWERED))).to_be_visible(timeout=60_000)
     expect(other.heading(SENT).or_(other.heading(ANSWERED))).to_be_visible(timeout=60_000)
-    (row,) = [row for row in factories.stored(served.database_url) if row[0] == factories.hashed_id(identity)]
+    (row,) = [
+        row
+        for row in factories.list_responses(installation.database_url)
+        if row[0] == factories.hashed_id(identity)
+    ]
     assert None in row, "by the survey's own link, which was first"
 
 
 def test_a_later_wave_says_what_both_together_tell_and_lets_the_person_choose(
-    visit: Respondent, served: factories.Served, survey: factories.Published
+    visit: Respondent, installation: factories.Served, survey: factories.Published
 ) -> None:
     page = visit.page
-    second = copied(served, survey.slug)
+    second = publish_copy(installation, survey.slug)
     wave = Respondent(page, second).open()
     told = page.get_by_text("This device has answered another round of this survey")
     expect(wave.button("Start · {n} questions", n=3)).to_be_visible()
@@ -325,7 +333,7 @@ def test_a_later_wave_says_what_both_together_tell_and_lets_the_person_choose(
         expect(one.heading("This survey was already answered on this device")).to_be_visible()
 
 
-def copied(served: factories.Served, slug: str) -> str:
+def publish_copy(served: factories.Served, slug: str) -> str:
     """The link of a published duplicate."""
     with factories.writing(served.database_url) as session:
         found = survey_access.find(session, slug)
@@ -335,8 +343,8 @@ def copied(served: factories.Served, slug: str) -> str:
         return copy.slug
 
 
-def test_a_first_round_that_still_waits_counts_too(open_page: Opener, served: factories.Served) -> None:
-    survey = factories.publish(served.database_url, factories.definition(gammas=[0.25]))
+def test_a_first_round_that_still_waits_counts_too(open_page: Opener, installation: factories.Served) -> None:
+    survey = factories.publish(installation.database_url, factories.definition(gammas=[0.25]))
     page = open_page(**PHONE)
     open_page.watch(page).allow("ERR_FAILED")
     visit = Respondent(page, survey.slug).open()
@@ -344,16 +352,18 @@ def test_a_first_round_that_still_waits_counts_too(open_page: Opener, served: fa
     page.route("**/responses", lambda route: route.abort())
     visit.button("Send").click()
     expect(page.get_by_text("The connection is poor.")).to_be_visible()
-    Respondent(page, copied(served, survey.slug)).open()
+    Respondent(page, publish_copy(installation, survey.slug)).open()
     expect(page.get_by_text("who sees both")).to_contain_text("right at most 90 times in 100")
 
 
-def test_the_figure_of_two_waves_is_that_of_their_losses(open_page: Opener, served: factories.Served) -> None:
-    survey = factories.publish(served.database_url, factories.definition(gammas=[0.25]))
+def test_the_figure_of_two_waves_is_that_of_their_losses(
+    open_page: Opener, installation: factories.Served
+) -> None:
+    survey = factories.publish(installation.database_url, factories.definition(gammas=[0.25]))
     page = open_page(**PHONE)
     visit = Respondent(page, survey.slug).open()
     visit.answer("Yes")
     visit.send()
-    Respondent(page, copied(served, survey.slug)).open()
+    Respondent(page, publish_copy(installation, survey.slug)).open()
     # Twice 3 to 1.
     expect(page.get_by_text("who sees both")).to_contain_text("right at most 90 times in 100")

@@ -11,7 +11,7 @@ from server.study import surveys
 from tests.browser.conftest import Opener
 from tests.browser.recorder import recording
 from tests.browser.site_users import PHONE, SURVEY, Respondent
-from tests.browser.visit_traces import COINS, differences, visited
+from tests.browser.visit_traces import COINS, differences, record_visit
 from tests.support import completion_claims, factories
 
 STORED = "[...Object.entries(localStorage), ...Object.entries(sessionStorage)].flat().join(' ')"
@@ -19,8 +19,8 @@ CODE = ".completion code"
 
 
 @pytest.fixture
-def survey(served: factories.Served) -> factories.Published:
-    return completion_claims.publish(served.database_url, SURVEY)
+def survey(installation: factories.Served) -> factories.Published:
+    return completion_claims.publish(installation.database_url, SURVEY)
 
 
 def read(page: Page) -> str:
@@ -45,7 +45,7 @@ def answer(page: Page, survey: factories.Published) -> Respondent:
 @pytest.mark.parametrize("language", ["en", "ar"])
 @pytest.mark.parametrize("width", [320, 390])
 def test_a_code_stands_whole_on_a_line_of_its_own(
-    open_page: Opener, served: factories.Served, survey: factories.Published, width: int, language: str
+    open_page: Opener, installation: factories.Served, survey: factories.Published, width: int, language: str
 ) -> None:
     """Broken after a hyphen, it would be copied by hand as two."""
     page = open_page(**{**PHONE, "viewport": {"width": width, "height": 844}, "locale": language})
@@ -70,7 +70,7 @@ def test_a_code_stands_whole_on_a_line_of_its_own(
 
 
 def test_a_code_is_shown_at_the_end_and_again_when_the_link_is_opened(
-    open_page: Opener, served: factories.Served, survey: factories.Published
+    open_page: Opener, installation: factories.Served, survey: factories.Published
 ) -> None:
     page = open_page(**PHONE)
     sent: list[tuple[str, dict[str, Any]]] = []
@@ -95,23 +95,24 @@ def test_a_code_is_shown_at_the_end_and_again_when_the_link_is_opened(
     Respondent(page, survey.slug).open()
     assert read(page) == code
     assert len(sent) == 2
-    assert check(served, survey, code) == ["good"]
+    assert check(installation, survey, code) == ["good"]
     page.get_by_role("button", name="Erase my traces").click()
     assert page.evaluate(STORED) == ""
 
 
 @pytest.mark.parametrize("coins", COINS)
 def test_yes_and_no_leave_the_same_bytes_with_a_code(
-    open_page: Opener, served: factories.Served, survey: factories.Published, coins: str
+    open_page: Opener, installation: factories.Served, survey: factories.Published, coins: str
 ) -> None:
     def behave(visit: Respondent, truth: str) -> None:
         visit.answer(truth, truth, truth)
         visit.send()
         read(visit.page)
 
-    with recording(served.url) as recorder:
+    with recording(installation.url) as recorder:
         yes, no = (
-            visited(open_page, recorder, served, survey, truth, behave, coins) for truth in ("Yes", "No")
+            record_visit(open_page, recorder, installation, survey, truth, behave, coins)
+            for truth in ("Yes", "No")
         )
     assert differences(yes, no) == []
     posted = [sent.split(b" ")[1].rpartition(b"/")[2] for sent in yes["bytes"] if sent.startswith(b"POST ")]
@@ -119,7 +120,7 @@ def test_yes_and_no_leave_the_same_bytes_with_a_code(
 
 
 def test_an_answer_that_is_lost_is_asked_for_again_with_the_same(
-    open_page: Opener, served: factories.Served, survey: factories.Published
+    open_page: Opener, installation: factories.Served, survey: factories.Published
 ) -> None:
     page = open_page(**PHONE)
     open_page.watch(page).expect("ERR_FAILED")
@@ -135,13 +136,13 @@ def test_an_answer_that_is_lost_is_asked_for_again_with_the_same(
         "request", lambda sent: asked.append(sent.post_data or "") if "completion.json" in sent.url else None
     )
     answer(page, survey).send()
-    assert check(served, survey, read(page)) == ["good"]
+    assert check(installation, survey, read(page)) == ["good"]
     assert len(asked) == 3
     assert len(set(asked)) == 1
 
 
 def test_a_page_that_is_loaded_again_before_the_code_is_there_loses_none(
-    open_page: Opener, served: factories.Served, survey: factories.Published
+    open_page: Opener, installation: factories.Served, survey: factories.Published
 ) -> None:
     page = open_page(**PHONE)
     open_page.watch(page).expect("ERR_FAILED")
@@ -153,26 +154,26 @@ def test_a_page_that_is_loaded_again_before_the_code_is_there_loses_none(
     with page.expect_request("**/completion.json") as again:
         page.reload()
     assert again.value.post_data == first.value.post_data
-    assert check(served, survey, read(page)) == ["good"]
+    assert check(installation, survey, read(page)) == ["good"]
 
 
 def test_a_page_that_leaves_no_note_leaves_no_code_either(
-    open_page: Opener, served: factories.Served
+    open_page: Opener, installation: factories.Served
 ) -> None:
-    survey = completion_claims.publish(served.database_url, SURVEY, forgets=True)
+    survey = completion_claims.publish(installation.database_url, SURVEY, forgets=True)
     page = open_page(**PHONE)
     answer(page, survey).send()
     code = read(page)
     expect(page.get_by_text("copy it before you close this page")).to_be_visible()
     assert page.evaluate(STORED) == ""
-    assert check(served, survey, code) == ["good"]
+    assert check(installation, survey, code) == ["good"]
 
 
 def test_a_page_that_leaves_no_note_leaves_none_where_the_code_never_comes(
-    open_page: Opener, served: factories.Served
+    open_page: Opener, installation: factories.Served
 ) -> None:
     """What the code is made of leads to the receipt: it goes with the answers, not with the code."""
-    survey = completion_claims.publish(served.database_url, SURVEY, forgets=True)
+    survey = completion_claims.publish(installation.database_url, SURVEY, forgets=True)
     page = open_page(**PHONE)
     open_page.watch(page).expect("ERR_FAILED")
     page.route("**/completion.json", lambda route: route.abort())
@@ -183,7 +184,7 @@ def test_a_page_that_leaves_no_note_leaves_none_where_the_code_never_comes(
 
 @pytest.mark.parametrize("made", [True, False])
 def test_a_survey_that_takes_no_more_answers_still_shows_the_code(
-    open_page: Opener, served: factories.Served, survey: factories.Published, made: bool
+    open_page: Opener, installation: factories.Served, survey: factories.Published, made: bool
 ) -> None:
     """Paused here; as where as many as were looked for have answered, and this one was the last."""
     page = open_page(**PHONE)
@@ -194,17 +195,17 @@ def test_a_survey_that_takes_no_more_answers_still_shows_the_code(
     answer(page, survey).send()
     code = read(page) if made else ""
     page.unroute("**/completion.json")
-    factories.settle(served.database_url, survey.slug, paused=True)
+    factories.settle(installation.database_url, survey.slug, paused=True)
     page.goto(f"/s/{survey.slug}")
     expect(page.get_by_role("heading", name="This survey is paused")).to_be_visible()
     assert not made or read(page) == code
-    assert check(served, survey, read(page)) == ["good"]
+    assert check(installation, survey, read(page)) == ["good"]
 
 
 def test_who_was_never_here_is_shown_no_code_by_a_paused_survey(
-    open_page: Opener, served: factories.Served, survey: factories.Published
+    open_page: Opener, installation: factories.Served, survey: factories.Published
 ) -> None:
-    factories.settle(served.database_url, survey.slug, paused=True)
+    factories.settle(installation.database_url, survey.slug, paused=True)
     page = open_page(**PHONE)
     open_page.watch(page).expect("423")
     page.goto(f"/s/{survey.slug}")
@@ -213,11 +214,11 @@ def test_who_was_never_here_is_shown_no_code_by_a_paused_survey(
 
 
 def test_a_key_of_ones_own_is_refused(
-    open_page: Opener, served: factories.Served, survey: factories.Published
+    open_page: Opener, installation: factories.Served, survey: factories.Published
 ) -> None:
     """By such a key a server could know the code again: the page does not begin."""
-    other = completion_claims.publish(served.database_url)
-    modulus = completion_claims.write_text(completion_claims.find_key(served.database_url, other.slug))
+    other = completion_claims.publish(installation.database_url)
+    modulus = completion_claims.write_text(completion_claims.find_key(installation.database_url, other.slug))
     page = open_page(**PHONE)
     open_page.watch(page).expect("the key of completion codes differs")
 
@@ -234,7 +235,7 @@ def test_a_key_of_ones_own_is_refused(
 
 
 def test_a_response_taken_back_meanwhile_gets_none_and_the_page_says_so(
-    open_page: Opener, served: factories.Served, survey: factories.Published
+    open_page: Opener, installation: factories.Served, survey: factories.Published
 ) -> None:
     page = open_page(**PHONE)
     open_page.watch(page).expect("404")
@@ -249,12 +250,12 @@ def test_a_response_taken_back_meanwhile_gets_none_and_the_page_says_so(
 
 
 def test_where_the_key_is_lost_answers_arrive_and_the_page_says_what_is_missing(
-    open_page: Opener, served: factories.Served, survey: factories.Published
+    open_page: Opener, installation: factories.Served, survey: factories.Published
 ) -> None:
     """It asks once, and once more when it is loaded again: the key may have been found."""
     page = open_page(**PHONE)
     open_page.watch(page).expect("410")
-    factories.lose_keys(served.database_url, survey.slug)
+    factories.lose_keys(installation.database_url, survey.slug)
     asked: list[str] = []
     page.on(
         "request", lambda request: asked.append(request.url) if "completion.json" in request.url else None
@@ -264,7 +265,7 @@ def test_where_the_key_is_lost_answers_arrive_and_the_page_says_what_is_missing(
     expect(told).to_be_visible()
     page.wait_for_timeout(2_000)  # it used to be asked for again after less than one
     assert len(asked) == 1
-    assert len(factories.stored(served.database_url)) >= 1
+    assert len(factories.list_responses(installation.database_url)) >= 1
     page.goto("about:blank")
     page.goto(f"/s/{survey.slug}")
     expect(told).to_be_visible()

@@ -31,7 +31,7 @@ BACK_AND_FORWARD = """async () => {
 """To the place of the first question as the browser's keys lead there; ends once the page has gone back by itself."""
 
 
-def opened(
+def open_survey(
     open_page: Opener, served: factories.Served, introduction: str, language: str, **look: object
 ) -> Respondent:
     document = factories.definition(
@@ -50,12 +50,12 @@ def opened(
 @pytest.mark.parametrize("language", ["en", "es"])
 def test_what_is_folded_is_read_before_the_first_question(
     open_page: Opener,
-    served: factories.Served,
+    installation: factories.Served,
     inspector: Inspector,
     language: str,
     look: dict[str, object],
 ) -> None:
-    visit = opened(open_page, served, FOLDED, language, **look)
+    visit = open_survey(open_page, installation, FOLDED, language, **look)
     page, start = visit.page, visit.button("Start · {n} questions", n=2)
     expect(page.get_by_text(CONSENT)).to_be_hidden()
     start.click()
@@ -74,8 +74,8 @@ def test_what_is_folded_is_read_before_the_first_question(
     expect(visit.read()).to_be_checked()
 
 
-def test_with_the_keyboard_alone(open_page: Opener, served: factories.Served) -> None:
-    visit = opened(open_page, served, FOLDED, "en")
+def test_with_the_keyboard_alone(open_page: Opener, installation: factories.Served) -> None:
+    visit = open_survey(open_page, installation, FOLDED, "en")
     press_on(visit.page, visit.button("Start · {n} questions", n=2), "Enter")
     expect(visit.page.locator("#about summary")).to_be_focused()
     visit.page.keyboard.press("Tab")
@@ -86,9 +86,9 @@ def test_with_the_keyboard_alone(open_page: Opener, served: factories.Served) ->
 
 
 def test_one_paragraph_that_does_not_fit_above_start_is_ticked(
-    open_page: Opener, served: factories.Served
+    open_page: Opener, installation: factories.Served
 ) -> None:
-    visit = opened(open_page, served, LONG, "en", **PHONE)
+    visit = open_survey(open_page, installation, LONG, "en", **PHONE)
     start = visit.button("Start · {n} questions", n=2)
     start.click()
     expect(visit.page.get_by_role("alert")).not_to_be_empty()
@@ -98,10 +98,10 @@ def test_one_paragraph_that_does_not_fit_above_start_is_ticked(
 
 
 def test_what_stands_above_start_as_a_whole_needs_no_tick(
-    open_page: Opener, served: factories.Served
+    open_page: Opener, installation: factories.Served
 ) -> None:
     for introduction, look in ((WHO, PHONE), ("", PHONE), (LONG, DESK)):
-        visit = opened(open_page, served, introduction, "en", **look)
+        visit = open_survey(open_page, installation, introduction, "en", **look)
         expect(visit.read()).to_have_count(0)
         visit.button("Start · {n} questions", n=2).click()
         expect(visit.page.get_by_role("heading", name=QUESTION)).to_be_visible()
@@ -109,9 +109,9 @@ def test_what_stands_above_start_as_a_whole_needs_no_tick(
 
 @pytest.mark.parametrize("missing", ["consent.js", "delivery.js"])
 def test_without_a_script_of_consent_or_of_sending_nobody_is_asked_a_question(
-    open_page: Opener, served: factories.Served, missing: str
+    open_page: Opener, installation: factories.Served, missing: str
 ) -> None:
-    slug = factories.publish(served.database_url, factories.definition(consent="I agree.")).slug
+    slug = factories.publish(installation.database_url, factories.definition(consent="I agree.")).slug
     page = open_page(**PHONE)
     open_page.watch(page).allow("ERR_FAILED")
     page.route(f"**/{find_file(missing)}", lambda route: route.abort())
@@ -121,10 +121,10 @@ def test_without_a_script_of_consent_or_of_sending_nobody_is_asked_a_question(
 
 
 def test_start_waits_for_what_sends_and_then_leads_one_screen_on(
-    open_page: Opener, served: factories.Served
+    open_page: Opener, installation: factories.Served
 ) -> None:
     """It comes after the first screen: nobody is asked what could not be sent. After eight seconds the page says so."""
-    slug = factories.publish(served.database_url, factories.definition()).slug
+    slug = factories.publish(installation.database_url, factories.definition()).slug
     page = open_page(**PHONE)
     page.clock.install()
     late: list[Route] = []
@@ -153,13 +153,13 @@ LATER = (
 
 @pytest.mark.parametrize("how", ["cut", "altered"])
 def test_what_comes_later_comes_whole_or_nobody_is_asked(
-    open_page: Opener, served: factories.Served, how: str
+    open_page: Opener, installation: factories.Served, how: str
 ) -> None:
     """Whichever file it is: a page says so, sends nothing, and is whole once it is loaded again."""
-    slug = factories.draft(served.database_url, ALL)
-    factories.settle(served.database_url, slug, completions=True, by_invitation=True)
-    factories.publish(served.database_url, ALL, slug)
-    (code,) = factories.invite(served.database_url, slug, 1)
+    slug = factories.draft(installation.database_url, ALL)
+    factories.settle(installation.database_url, slug, completions=True, by_invitation=True)
+    factories.publish(installation.database_url, ALL, slug)
+    (code,) = factories.invite(installation.database_url, slug, 1)
 
     def spoil(route: Route) -> None:
         answer = route.fetch()
@@ -186,9 +186,9 @@ def test_what_comes_later_comes_whole_or_nobody_is_asked(
 
 
 def test_where_what_sends_never_comes_whoever_declined_has_and_others_may_change_the_language(
-    open_page: Opener, served: factories.Served
+    open_page: Opener, installation: factories.Served
 ) -> None:
-    slug = factories.publish(served.database_url, factories.definition()).slug
+    slug = factories.publish(installation.database_url, factories.definition()).slug
     page = open_page(**PHONE)
     open_page.watch(page).allow("ERR_FAILED")
     late: list[Route] = []

@@ -86,9 +86,9 @@ class Acceptance:
 
 
 @pytest.fixture
-def page(open_page: Opener, served: factories.Served) -> Page:
+def page(open_page: Opener, installation: factories.Served) -> Page:
     """A respondent's page whose questions have one of the designs each."""
-    survey = factories.publish(served.database_url, factories.definition(gammas=GAMMAS))
+    survey = factories.publish(installation.database_url, factories.definition(gammas=GAMMAS))
     opened = open_page()
     Respondent(opened, survey.slug).open()
     return opened
@@ -98,7 +98,7 @@ def served_url(page: Page) -> str:
     return str(page.locator(f"script[src$='/{find_file('randomize.js')}']").evaluate("script => script.src"))
 
 
-def drawn(page: Page, off: float = 0.0) -> list[list[dict[str, Any]]]:
+def draw_reports(page: Page, off: float = 0.0) -> list[list[dict[str, Any]]]:
     """For each question and truth: the design's chance of Yes, and how many of the reports drawn were Yes."""
     definition = page.locator("main").get_attribute("data-definition")
     found: list[list[dict[str, Any]]] = page.evaluate(DRAW, [served_url(page), definition, REPORTS, off])
@@ -106,7 +106,7 @@ def drawn(page: Page, off: float = 0.0) -> list[list[dict[str, Any]]]:
 
 
 def test_reports_follow_the_published_design(page: Page) -> None:
-    questions = drawn(page)
+    questions = draw_reports(page)
     assert [[entry["yes"] for entry in entries] for entries in questions] == [
         [pytest.approx(0.5 - gamma, abs=1e-9), pytest.approx(0.5 + gamma, abs=1e-9)] for gamma in GAMMAS
     ]
@@ -116,7 +116,7 @@ def test_reports_follow_the_published_design(page: Page) -> None:
 
 @pytest.mark.parametrize("off", [OFF, -OFF])
 def test_a_randomiser_that_is_off_is_caught(page: Page, off: float) -> None:
-    for entry in (entry for entries in drawn(page, off) for entry in entries):
+    for entry in (entry for entries in draw_reports(page, off) for entry in entries):
         assert not Acceptance(entry["yes"]).passes(entry["reported"]), entry
 
 
@@ -159,9 +159,9 @@ def drawn_of_kinds(open_page: Opener, served: factories.Served, off: float = 0.0
     return counts
 
 
-def test_reports_of_every_kind_follow_the_design(open_page: Opener, served: factories.Served) -> None:
+def test_reports_of_every_kind_follow_the_design(open_page: Opener, installation: factories.Served) -> None:
     chances = expected_of_kinds()
-    counts = drawn_of_kinds(open_page, served)
+    counts = drawn_of_kinds(open_page, installation)
     assert len(chances) == len(counts) == BYTES_OF_KINDS
     assert set(ANSWERS) == set(QUESTIONS)
     for observed, row in zip(counts, chances, strict=True):
@@ -170,10 +170,10 @@ def test_reports_of_every_kind_follow_the_design(open_page: Opener, served: fact
 
 @pytest.mark.parametrize("off", [OFF, -OFF])
 def test_a_randomiser_that_is_off_is_caught_for_every_kind(
-    open_page: Opener, served: factories.Served, off: float
+    open_page: Opener, installation: factories.Served, off: float
 ) -> None:
     chances = expected_of_kinds()
-    for observed, row in zip(drawn_of_kinds(open_page, served, off), chances, strict=True):
+    for observed, row in zip(drawn_of_kinds(open_page, installation, off), chances, strict=True):
         assert stats.chisquare(observed, [OF_KINDS * chance for chance in row]).pvalue < ALARM
 
 

@@ -30,9 +30,9 @@ def language(request: pytest.FixtureRequest) -> str:
 
 
 @pytest.fixture
-def desk(open_page: Opener, served: factories.Served) -> Desk:
+def desk(open_page: Opener, installation: factories.Served) -> Desk:
     page = open_page(**DESK)
-    sign_in(page, served.database_url)
+    sign_in(page, installation.database_url)
     return Desk(page)
 
 
@@ -43,7 +43,7 @@ def editing(desk: Desk, served: factories.Served, document: dict[str, Any] = SUR
     return slug
 
 
-def exported(page: Page, slug: str) -> Any:
+def export_definition(page: Page, slug: str) -> Any:
     return json.loads(page.request.get(f"/manage/surveys/{slug}/definition.json").text())
 
 
@@ -52,10 +52,10 @@ def names(desk: Desk) -> list[str | None]:
 
 
 def test_survey_of_every_kind_is_built_with_the_mouse(
-    open_page: Opener, served: factories.Served, language: str
+    open_page: Opener, installation: factories.Served, language: str
 ) -> None:
     page = open_page(**DESK, locale=language)
-    sign_in(page, served.database_url)
+    sign_in(page, installation.database_url)
     desk = Desk(page, language)
     desk.link("New survey").click()
     expect(desk.field("Title")).to_be_focused()
@@ -69,9 +69,9 @@ def test_survey_of_every_kind_is_built_with_the_mouse(
             texts.nth(number).fill(f"Answer {number + 1} of {kind}")
         if kind == "check":
             desk.part(place, "What is said after an answer").fill("Just so.")
-            desk.saved()
+            desk.await_saved()
             desk.part(place, "Right answer").select_option(label="Answer 2 of check")
-    desk.saved()
+    desk.await_saved()
 
     desk.entry(2).locator("summary").first.click()
     entry = desk.entry(2)
@@ -92,12 +92,12 @@ def test_survey_of_every_kind_is_built_with_the_mouse(
     expect(page.locator(".entry")).to_have_count(10)
     desk.button("Redo").click()
     expect(page.locator(".entry")).to_have_count(9)
-    desk.saved()
+    desk.await_saved()
 
-    before = exported(page, desk.slug)
+    before = export_definition(page, desk.slug)
     page.reload()
     assert names(desk) == ["q2", "q1", *[f"q{number}" for number in range(3, 10)]]
-    assert exported(page, desk.slug) == before
+    assert export_definition(page, desk.slug) == before
     assert sorted(entry["kind"] for entry in before["questions"]) == sorted(KINDS)
     assert [option["text"] for option in before["questions"][0]["options"]][-1] == "Added"
     desk.button("Save the draft").click()
@@ -107,7 +107,7 @@ def test_survey_of_every_kind_is_built_with_the_mouse(
     expect(page.locator("#link")).to_be_visible()
 
 
-def test_lines_pasted_into_an_answer_become_answers(desk: Desk, served: factories.Served) -> None:
+def test_lines_pasted_into_an_answer_become_answers(desk: Desk, installation: factories.Served) -> None:
     """Empty answers below take them first; one line is pasted as ever."""
     asked = {
         "name": "why",
@@ -116,7 +116,7 @@ def test_lines_pasted_into_an_answer_become_answers(desk: Desk, served: factorie
         "options": [{"name": "", "text": text} for text in ("Old ", "", "Kept")],
         "design": {"mechanism": "k_ary", "epsilon": 1},
     }
-    slug = factories.unfinished(served.database_url, factories.definition(questions=[asked]))
+    slug = factories.draft_unfinished(installation.database_url, factories.definition(questions=[asked]))
     page = desk.page
     page.goto(f"/manage/surveys/{slug}/edit?at=0")
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
@@ -129,8 +129,8 @@ def test_lines_pasted_into_an_answer_become_answers(desk: Desk, served: factorie
 
     paste(1, "money\r\n Time \n\n\tFear\nLove\n")
     expect(desk.entry(1).get_by_label("Answer 5", exact=True)).to_have_value("Love")
-    desk.saved()
-    options = exported(page, slug)["questions"][0]["options"]
+    desk.await_saved()
+    options = export_definition(page, slug)["questions"][0]["options"]
     assert [option["text"] for option in options] == ["Old money", "Time", "Kept", "Fear", "Love"]
     assert len({option["name"] for option in options} - {""}) == 5
     paste(5, " too")
@@ -138,10 +138,10 @@ def test_lines_pasted_into_an_answer_become_answers(desk: Desk, served: factorie
 
 
 def test_survey_is_built_with_the_keyboard_alone_on_a_phone(
-    open_page: Opener, served: factories.Served, language: str
+    open_page: Opener, installation: factories.Served, language: str
 ) -> None:
     page = open_page(viewport=PHONE["viewport"], locale=language)
-    sign_in(page, served.database_url)
+    sign_in(page, installation.database_url)
     desk = Desk(page, language)
     press_on(page, desk.link("New survey"), "Enter")
     expect(desk.field("Title")).to_be_focused()
@@ -151,7 +151,7 @@ def test_survey_is_built_with_the_keyboard_alone_on_a_phone(
     press_on(page, desk.button("Add a question"), "Enter")
     expect(desk.part(2, "Wording")).to_be_focused()
     page.keyboard.type("Second?")
-    desk.saved()
+    desk.await_saved()
     page.keyboard.press("Alt+ArrowUp")
     expect(desk.part(1, "Wording")).to_have_value("Second?")
     expect(desk.part(1, "Wording")).to_be_focused()
@@ -193,10 +193,10 @@ def test_words_are_kept_without_a_button_and_the_caret_stays(desk: Desk) -> None
     field = desk.part(1, "Wording")
     field.fill("Have you?")
     field.press("Home")
-    desk.saved()
+    desk.await_saved()
     assert desk.page.url.endswith("/edit")
     desk.page.keyboard.type("When ")
-    desk.saved()
+    desk.await_saved()
 
     expect(desk.page.locator(".entry .words").first).to_have_text("When Have you?")
     expect(field).to_be_focused()
@@ -206,8 +206,10 @@ def test_words_are_kept_without_a_button_and_the_caret_stays(desk: Desk) -> None
     expect(desk.page.locator(".entry .words").first).to_have_text("When Have you?")
 
 
-def test_what_is_typed_while_a_save_is_on_its_way_is_not_lost(desk: Desk, served: factories.Served) -> None:
-    slug = editing(desk, served)
+def test_what_is_typed_while_a_save_is_on_its_way_is_not_lost(
+    desk: Desk, installation: factories.Served
+) -> None:
+    slug = editing(desk, installation)
     waiting: list[Route] = []
     desk.page.route("**/edit", lambda route: route.continue_() if waiting else waiting.append(route))
     title = desk.field("Title")
@@ -216,14 +218,16 @@ def test_what_is_typed_while_a_save_is_on_its_way_is_not_lost(desk: Desk, served
     title.fill("Sent, and more")
     waiting[0].continue_()
 
-    desk.saved()
+    desk.await_saved()
     expect(desk.page.get_by_role("heading", level=1)).to_have_text("Sent, and more")
     expect(title).to_have_value("Sent, and more")
-    assert exported(desk.page, slug)["title"] == "Sent, and more"
+    assert export_definition(desk.page, slug)["title"] == "Sent, and more"
 
 
-def test_a_link_or_the_main_button_keeps_what_was_just_typed(desk: Desk, served: factories.Served) -> None:
-    editing(desk, served)
+def test_a_link_or_the_main_button_keeps_what_was_just_typed(
+    desk: Desk, installation: factories.Served
+) -> None:
+    editing(desk, installation)
     desk.field("Title").fill("By a link")
     desk.link("Overview").click()
     desk.page.wait_for_url(re.compile(r"/surveys/\w+$"))
@@ -236,38 +240,38 @@ def test_a_link_or_the_main_button_keeps_what_was_just_typed(desk: Desk, served:
 
 
 def test_server_that_cannot_be_reached_is_told_and_tried_again(
-    desk: Desk, served: factories.Served, open_page: Opener
+    desk: Desk, installation: factories.Served, open_page: Opener
 ) -> None:
-    slug = editing(desk, served)
+    slug = editing(desk, installation)
     open_page.watch(desk.page).expect("ERR_FAILED")
     desk.page.route("**/edit", lambda route: route.abort())
     desk.field("Title").fill("Later")
     expect(desk.page.locator("#status")).to_contain_text("Not saved")
     desk.page.unroute("**/edit")
 
-    desk.saved()
-    assert exported(desk.page, slug)["title"] == "Later"
+    desk.await_saved()
+    assert export_definition(desk.page, slug)["title"] == "Later"
 
 
 def test_other_window_is_not_overwritten_and_the_reader_chooses(
-    desk: Desk, served: factories.Served, open_page: Opener
+    desk: Desk, installation: factories.Served, open_page: Opener
 ) -> None:
-    slug = editing(desk, served)
+    slug = editing(desk, installation)
     other = Desk(desk.page.context.new_page())
     other.page.goto(f"/manage/surveys/{slug}/edit")
     desk.field("Title").fill("First")
-    desk.saved()
+    desk.await_saved()
     expect(desk.page.get_by_role("heading", level=1)).to_have_text("First")
     open_page.watch(desk.page).expect("409")
 
     other.field("Title").fill("Second")
     expect(other.page.get_by_role("alert")).to_be_focused()
     expect(other.field("Title")).to_have_value("Second")
-    assert exported(desk.page, slug)["title"] == "First"
+    assert export_definition(desk.page, slug)["title"] == "First"
     other.button("Use mine").click()
     other.page.wait_for_url("**/edit**")
     expect(other.page.get_by_role("alert")).to_have_count(0)
-    assert exported(desk.page, slug)["title"] == "Second"
+    assert export_definition(desk.page, slug)["title"] == "Second"
 
     desk.field("Title").fill("Third")
     desk.link("Load the other").click()
@@ -275,9 +279,9 @@ def test_other_window_is_not_overwritten_and_the_reader_chooses(
 
 
 def test_preview_beside_the_editor_follows_the_question_and_its_words(
-    desk: Desk, served: factories.Served
+    desk: Desk, installation: factories.Served
 ) -> None:
-    editing(desk, served)
+    editing(desk, installation)
     phone = desk.page.frame_locator("#phone iframe:last-of-type")
     expect(phone.get_by_role("button", name="Start · 3 questions")).to_be_visible()
     desk.entry(2).locator("summary").first.click()
@@ -314,12 +318,12 @@ def test_what_is_missing_is_listed_with_the_way_to_each_field(desk: Desk) -> Non
 
 @pytest.mark.parametrize("size", [DESK["viewport"], PHONE["viewport"]], ids=["desk", "phone"])
 def test_budget_is_always_in_sight_and_covers_nothing_that_has_the_focus(
-    open_page: Opener, served: factories.Served, size: Any
+    open_page: Opener, installation: factories.Served, size: Any
 ) -> None:
     page = open_page(viewport=size)
-    sign_in(page, served.database_url)
+    sign_in(page, installation.database_url)
     desk = Desk(page)
-    editing(desk, served)
+    editing(desk, installation)
     desk.entry(2).locator("summary").first.click()
     page.locator("#title, #at-title").first.focus()
     for _ in range(60):
@@ -340,9 +344,9 @@ def test_budget_is_always_in_sight_and_covers_nothing_that_has_the_focus(
         raise AssertionError("Tab never came to the end of the form")
 
 
-def test_survey_is_written_without_scripts(open_page: Opener, served: factories.Served) -> None:
+def test_survey_is_written_without_scripts(open_page: Opener, installation: factories.Served) -> None:
     page = open_page(**DESK, java_script_enabled=False)
-    sign_in(page, served.database_url)
+    sign_in(page, installation.database_url)
     desk = Desk(page)
     desk.link("New survey").click()
     desk.field("Title").fill("Plain")

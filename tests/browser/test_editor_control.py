@@ -11,7 +11,7 @@ from tests.browser.site_users import DESK, PHONE, Desk, press_on, sign_in
 from tests.support import factories
 
 
-def planned(questions: int = 6, respondents: int = 300) -> dict[str, Any]:
+def make_planned_survey(questions: int = 6, respondents: int = 300) -> dict[str, Any]:
     """Yes/no questions of one strength, with a plan."""
     made = factories.definition([0.25] * questions, plan={"respondents": respondents, "margin": 0.05})
     coins = [{**entry, "design": {"mechanism": "coin_flip"}} for entry in made["questions"]]
@@ -19,9 +19,9 @@ def planned(questions: int = 6, respondents: int = 300) -> dict[str, Any]:
 
 
 @pytest.fixture
-def desk(open_page: Opener, served: factories.Served) -> Desk:
+def desk(open_page: Opener, installation: factories.Served) -> Desk:
     page = open_page(viewport={"width": 1440, "height": 900})
-    sign_in(page, served.database_url)
+    sign_in(page, installation.database_url)
     return Desk(page)
 
 
@@ -31,15 +31,17 @@ def edit(desk: Desk, served: factories.Served, document: dict[str, Any]) -> str:
     return slug
 
 
-def test_figures_follow_the_slider_and_an_advice_is_one_button(desk: Desk, served: factories.Served) -> None:
-    edit(desk, served, planned())
+def test_figures_follow_the_slider_and_an_advice_is_one_button(
+    desk: Desk, installation: factories.Served
+) -> None:
+    edit(desk, installation, make_planned_survey())
     foreseen = desk.page.locator("#foreseen")
     expect(foreseen).to_contain_text("Chance changes some answers; all together tell a lot")
     expect(desk.slider()).to_be_in_viewport(ratio=1)  # stands in the bar, wherever one reads
     desk.slider().focus()
     for _ in range(20):
         desk.page.keyboard.press("ArrowLeft")
-    desk.saved()
+    desk.await_saved()
     # gamma = 0.05: six losses of ln(1.1 / 0.9); 0.98^2 / (0.1 * 0.05)^2
     expect(foreseen).to_contain_text("Nobody can be sure of your answers")
     expect(foreseen).to_contain_text("38,415")
@@ -56,11 +58,11 @@ def test_figures_follow_the_slider_and_an_advice_is_one_button(desk: Desk, serve
     "size", [DESK["viewport"], PHONE["viewport"], {"width": 320, "height": 640}], ids=str
 )
 def test_consequences_stay_in_view_and_leave_room_for_the_page(
-    open_page: Opener, served: factories.Served, size: Any
+    open_page: Opener, installation: factories.Served, size: Any
 ) -> None:
     page = open_page(viewport=size)
-    sign_in(page, served.database_url)
-    edit(Desk(page), served, planned())
+    sign_in(page, installation.database_url)
+    edit(Desk(page), installation, make_planned_survey())
     for place in ("#at-title", "[id='at-plan.margin']"):
         page.locator(place).focus()
         for figure in page.locator("#foreseen dd, #slider").all():
@@ -78,8 +80,8 @@ def test_consequences_stay_in_view_and_leave_room_for_the_page(
     assert page.evaluate("document.documentElement.scrollWidth") <= size["width"]
 
 
-def test_results_to_come_stand_beside_the_editor(desk: Desk, served: factories.Served) -> None:
-    edit(desk, served, planned(2, 1200))
+def test_results_to_come_stand_beside_the_editor(desk: Desk, installation: factories.Served) -> None:
+    edit(desk, installation, make_planned_survey(2, 1200))
     page = desk.page
     frame = page.frame_locator("#phone iframe:last-of-type")
     expect(frame.get_by_role("button", name="Start · 2 questions")).to_be_visible()
@@ -89,15 +91,17 @@ def test_results_to_come_stand_beside_the_editor(desk: Desk, served: factories.S
     expect(frame.get_by_role("heading", level=1, name=heading)).to_be_visible()
     expect(results).to_have_attribute("aria-current", "true")
     desk.field("Respondents you plan for").fill("700")
-    desk.saved()
+    desk.await_saved()
     expect(frame.get_by_role("heading", level=1, name="With 700 people")).to_be_visible()
     expect(results).to_have_attribute("aria-current", "true")
     page.get_by_role("link", name="As respondents see it").click()
     expect(frame.get_by_role("radio", name="Yes")).to_be_visible()  # at the entry that was last in hand
 
 
-def test_list_is_pasted_looked_at_and_added(desk: Desk, served: factories.Served, open_page: Opener) -> None:
-    edit(desk, served, planned(1))
+def test_list_is_pasted_looked_at_and_added(
+    desk: Desk, installation: factories.Served, open_page: Opener
+) -> None:
+    edit(desk, installation, make_planned_survey(1))
     page = desk.page
     page.locator("#listed summary").click()
     field = desk.field("List of questions")
@@ -110,7 +114,7 @@ def test_list_is_pasted_looked_at_and_added(desk: Desk, served: factories.Served
     )
     field.fill("Which?\nHow?\n - well\n - badly")
     desk.field("Title").fill("Kept meanwhile")
-    desk.saved()
+    desk.await_saved()
     expect(field).to_have_value("Which?\nHow?\n - well\n - badly")
     desk.button("See what is understood").click()
     expect(page.locator("#understood")).to_be_focused()
@@ -123,8 +127,8 @@ def test_list_is_pasted_looked_at_and_added(desk: Desk, served: factories.Served
     expect(page.locator("#said")).to_have_text(re.compile("The first of them is question 2"))
 
 
-def test_question_is_kept_and_inserted_with_the_keyboard(desk: Desk, served: factories.Served) -> None:
-    edit(desk, served, planned(1))
+def test_question_is_kept_and_inserted_with_the_keyboard(desk: Desk, installation: factories.Served) -> None:
+    edit(desk, installation, make_planned_survey(1))
     page = desk.page
     press_on(page, page.locator("button[value='keep_question-0']"), "Enter")
     expect(page.locator("#said")).to_have_text("Question 1 is in your library now.")
@@ -136,4 +140,4 @@ def test_question_is_kept_and_inserted_with_the_keyboard(desk: Desk, served: fac
     press_on(page, desk.button("Insert it"), "Enter")
     expect(page.locator(".entry")).to_have_count(2)
     expect(desk.part(2, "Wording")).to_be_focused()
-    desk.saved()
+    desk.await_saved()

@@ -31,7 +31,7 @@ def names(desk: Desk) -> str:
     return "".join(str(entry.get_attribute("data-entry"))[1:] for entry in desk.page.locator(".entry").all())
 
 
-def opened(desk: Desk) -> list[str | None]:
+def list_open(desk: Desk) -> list[str | None]:
     return [entry.get_attribute("data-entry") for entry in desk.page.locator(".entry[open]").all()]
 
 
@@ -58,42 +58,42 @@ def drag(desk: Desk, number: int, below: int) -> None:
 
 
 def test_opening_a_question_folds_the_one_before_and_a_save_folds_none(
-    open_page: Opener, served: factories.Served
+    open_page: Opener, installation: factories.Served
 ) -> None:
-    desk = five(open_page(**DESK), served)
-    assert opened(desk) == []
+    desk = five(open_page(**DESK), installation)
+    assert list_open(desk) == []
     summary(desk, 2).click()
     summary(desk, 4).click()
-    assert opened(desk) == ["q4"]
+    assert list_open(desk) == ["q4"]
     desk.entry(4).get_by_text("Names in downloaded files").click()
     name = desk.part(4, "Name")
     name.fill("renamed")
-    desk.saved()
+    desk.await_saved()
     expect(desk.entry(4)).to_have_attribute("data-entry", "renamed")
     expect(name).to_be_visible()
     expect(name).to_be_focused()
 
 
 def test_question_is_dragged_by_its_dots_with_what_was_just_typed(
-    open_page: Opener, served: factories.Served
+    open_page: Opener, installation: factories.Served
 ) -> None:
-    desk = five(open_page(**DESK), served, at=1)
+    desk = five(open_page(**DESK), installation, at=1)
     desk.part(2, "Wording").fill("Is it new?")
     drag(desk, 1, 4)
     expect(desk.page.locator(".entry-row.held")).to_have_count(1)
     desk.page.mouse.up()
     expect(desk.page.locator("#said")).to_have_text("Now question 4 of 5.")
-    desk.saved()
+    desk.await_saved()
     assert names(desk) == "23415"
-    assert opened(desk) == ["q2"], "what was open stays open"
+    assert list_open(desk) == ["q2"], "what was open stays open"
     desk.page.reload()
     assert names(desk) == "23415"
     expect(summary(desk, 1)).to_contain_text("Is it new?")
 
 
-def test_what_can_be_done_with_a_tick_is_in_sight(open_page: Opener, served: factories.Served) -> None:
+def test_what_can_be_done_with_a_tick_is_in_sight(open_page: Opener, installation: factories.Served) -> None:
     """The tools stand below the list: far below its first lines, or behind what is always in sight."""
-    desk = five(open_page(**DESK), served)
+    desk = five(open_page(**DESK), installation)
     leads = desk.page.get_by_role("link", name="With the selected questions")
     expect(leads).to_be_hidden()
     tick(desk, 2)
@@ -103,8 +103,8 @@ def test_what_can_be_done_with_a_tick_is_in_sight(open_page: Opener, served: fac
     expect(desk.page.get_by_role("checkbox", name="Select question 2")).to_be_checked()
 
 
-def test_escape_ends_a_drag_and_nothing_moves(open_page: Opener, served: factories.Served) -> None:
-    desk = five(open_page(**DESK), served)
+def test_escape_ends_a_drag_and_nothing_moves(open_page: Opener, installation: factories.Served) -> None:
+    desk = five(open_page(**DESK), installation)
     drag(desk, 1, 4)
     desk.page.keyboard.press("Escape")
     desk.page.mouse.up()
@@ -113,15 +113,15 @@ def test_escape_ends_a_drag_and_nothing_moves(open_page: Opener, served: factori
 
 
 def test_line_is_moved_with_alt_and_arrows_and_keeps_the_focus(
-    open_page: Opener, served: factories.Served
+    open_page: Opener, installation: factories.Served
 ) -> None:
-    desk = five(open_page(**DESK), served)
+    desk = five(open_page(**DESK), installation)
     summary(desk, 2).focus()
     desk.page.keyboard.press("Alt+ArrowDown")
     expect(desk.page.locator("#said")).to_have_text("Now question 3 of 5.")
     expect(summary(desk, 3)).to_be_focused()
     assert names(desk) == "13245"
-    assert opened(desk) == []
+    assert list_open(desk) == []
     desk.page.keyboard.press("Alt+ArrowUp")
     expect(summary(desk, 2)).to_be_focused()
     assert names(desk) == "12345"
@@ -142,9 +142,9 @@ def test_line_is_moved_with_alt_and_arrows_and_keeps_the_focus(
 
 
 def test_a_button_that_is_pressed_twice_by_mistake_works_once(
-    open_page: Opener, served: factories.Served
+    open_page: Opener, installation: factories.Served
 ) -> None:
-    desk = five(open_page(**DESK), served, at=1)
+    desk = five(open_page(**DESK), installation, at=1)
     desk.entry(2).get_by_role("button", name="Delete, question 2").dblclick()
     expect(desk.page.locator("#said")).to_have_text("Deleted. Undo brings it back.")
     expect(desk.entry(2)).to_have_attribute("open", "")  # the next one, whose button may lie where that lay
@@ -154,16 +154,16 @@ def test_a_button_that_is_pressed_twice_by_mistake_works_once(
         desk.page.keyboard.press("Enter")
     expect(desk.page.locator("#said")).to_have_text("Question 5 was added.")
     desk.part(5, "Wording").fill("Is it once?")
-    desk.saved()
+    desk.await_saved()
     desk.page.reload()
     expect(desk.page.locator(".entry")).to_have_count(5)
 
 
 @pytest.mark.parametrize("size", [DESK, PHONE], ids=["desk", "phone"])
 def test_several_are_moved_given_a_strength_and_deleted(
-    open_page: Opener, served: factories.Served, size: dict[str, Any]
+    open_page: Opener, installation: factories.Served, size: dict[str, Any]
 ) -> None:
-    desk = five(open_page(**size), served)
+    desk = five(open_page(**size), installation)
     group = desk.page.get_by_role("group", name="With the selected questions")
     expect(group).to_be_hidden()
     tick(desk, 1, 3)
@@ -197,34 +197,34 @@ def test_several_are_moved_given_a_strength_and_deleted(
 
 
 def test_link_to_what_is_wrong_opens_its_question_and_goes_to_the_field(
-    open_page: Opener, served: factories.Served
+    open_page: Opener, installation: factories.Served
 ) -> None:
-    desk = five(open_page(**DESK), served, at=3)
+    desk = five(open_page(**DESK), installation, at=3)
     desk.part(4, "Wording").fill("")
     summary(desk, 2).click()
     desk.part(2, "Wording").fill("")
     desk.button("Save the draft").click()
     alert = desk.page.get_by_role("alert")
     expect(alert).to_be_focused()
-    assert opened(desk) == ["q2"]
+    assert list_open(desk) == ["q2"]
     expect(summary(desk, 4)).to_contain_text("please look at it")
 
     alert.get_by_role("link", name="Question 4, wording").click()
     expect(desk.part(4, "Wording")).to_be_focused()
-    assert opened(desk) == ["q4"]
+    assert list_open(desk) == ["q4"]
     alert.get_by_role("link", name="Question 2, wording").focus()
     desk.page.keyboard.press("Enter")
     expect(desk.part(2, "Wording")).to_be_focused()
-    assert opened(desk) == ["q2"]
+    assert list_open(desk) == ["q2"]
 
 
 @pytest.mark.parametrize("language", ["en", "es"])
 @pytest.mark.parametrize("script", [True, False], ids=["script", "no script"])
 def test_nothing_is_cut_off_where_it_is_narrow(
-    open_page: Opener, served: factories.Served, language: str, script: bool
+    open_page: Opener, installation: factories.Served, language: str, script: bool
 ) -> None:
     page = open_page(viewport={"width": 320, "height": 640}, locale=language, java_script_enabled=script)
-    five(page, served, at=1)
+    five(page, installation, at=1)
     page.locator("[name='selected']").first.check()
     for part in (".entry[open] .entry-body", ".selection", ".entry-row .handles"):
         box = page.locator(part).first.bounding_box()
@@ -233,8 +233,8 @@ def test_nothing_is_cut_off_where_it_is_narrow(
         assert box["x"] + box["width"] <= 320
 
 
-def test_several_are_moved_without_a_script(open_page: Opener, served: factories.Served) -> None:
-    desk = five(open_page(**DESK, java_script_enabled=False), served)
+def test_several_are_moved_without_a_script(open_page: Opener, installation: factories.Served) -> None:
+    desk = five(open_page(**DESK, java_script_enabled=False), installation)
     expect(desk.page.locator(".grip").first).to_be_hidden()
     tick(desk, 4, 5)
     desk.page.get_by_role("button", name="Move up, the selected questions").click()

@@ -27,21 +27,21 @@ def choose(desk: Desk, folder: Path) -> None:
     desk.field("Study file").set_input_files(folder / "study.json")
 
 
-def chosen(page: Page) -> list[int]:
+def count_chosen(page: Page) -> list[int]:
     """How many files each field holds."""
     return [page.locator(f"#{name}").evaluate("field => field.files.length") for name in FILES]
 
 
 @pytest.mark.parametrize("language", ["en", "es"])
 def test_files_stay_chosen_through_a_refusal_a_report_and_a_download(
-    open_page: Opener, served: factories.Served, inspector: Inspector, folder: Path, language: str
+    open_page: Opener, installation: factories.Served, inspector: Inspector, folder: Path, language: str
 ) -> None:
     page = open_page(locale=language, viewport=NARROW)
     watch = open_page.watch(page)
     watch.expect("422")
     watch.expect("ERR_UPLOAD_FILE_CHANGED")
     desk = Desk(page, language)
-    sign_in(page, served.database_url)
+    sign_in(page, installation.database_url)
     press_on(page, desk.link("Data from elsewhere"), "Enter")
     expect(page.get_by_role("heading", level=1)).to_have_text(desk.say("Data from elsewhere"))
     inspector.look(page, "elsewhere")
@@ -54,7 +54,7 @@ def test_files_stay_chosen_through_a_refusal_a_report_and_a_download(
     press_on(page, desk.button("Show the report"), "Enter")
     expect(page.locator(".problems")).to_be_focused()
     expect(page.locator(".problems")).to_contain_text("402")
-    assert chosen(page) == [1, 1]
+    assert count_chosen(page) == [1, 1]
     inspector.look(page, "elsewhere, refused")
     # Mended on the disk, a file has to be chosen again: a browser sends no other than the one that was chosen.
     (folder / "data.csv").write_bytes(FILES["data"])
@@ -69,14 +69,14 @@ def test_files_stay_chosen_through_a_refusal_a_report_and_a_download(
     expect(page.locator("#explanation")).to_be_visible()
     expect(page.locator(".problems")).to_have_count(0)
     inspector.look(page, "elsewhere, report")
-    assert chosen(page) == [1, 1]
+    assert count_chosen(page) == [1, 1]
 
     with page.expect_download() as download:
         press_on(page, page.locator("button[value=json]"), "Enter")
     expect(page.get_by_role("status")).to_contain_text(download.value.suggested_filename)
     assert json.loads(Path(download.value.path()).read_text("utf-8"))["n"] == 400
     expect(page.locator("#explanation")).to_be_visible()
-    assert chosen(page) == [1, 1]
+    assert count_chosen(page) == [1, 1]
 
     page.clock.install()
     held: list[Route] = []
@@ -91,11 +91,11 @@ def test_files_stay_chosen_through_a_refusal_a_report_and_a_download(
 
 
 def test_without_scripts_the_same_form_shows_and_downloads(
-    open_page: Opener, served: factories.Served, folder: Path
+    open_page: Opener, installation: factories.Served, folder: Path
 ) -> None:
     page = open_page(**DESK, java_script_enabled=False)
     desk = Desk(page)
-    sign_in(page, served.database_url)
+    sign_in(page, installation.database_url)
     page.goto(ADDRESS)
     choose(desk, folder)
     with page.expect_download() as download:

@@ -53,9 +53,9 @@ def look_without_background(option: Locator) -> tuple[str, ...]:
     return tuple(look)
 
 
-def test_whatever_matters_is_seen_without_our_colours(page: Page, served: factories.Served) -> None:
+def test_whatever_matters_is_seen_without_our_colours(page: Page, installation: factories.Served) -> None:
     document = {**LONG, "questions": [PART, question_screens.QUESTIONS["stole"], LONG["questions"][3]]}
-    visit = Respondent(page, publish(served, document, "en").slug).open()
+    visit = Respondent(page, publish(installation, document, "en").slug).open()
     expect(visit.button("Start · {n} questions", n=2)).to_be_visible()
     expect_seen(page, "first screen")
     for tick in page.locator("main input[type=checkbox]:visible").all():
@@ -91,9 +91,9 @@ def test_whatever_matters_is_seen_without_our_colours(page: Page, served: factor
     assert all(isinstance(shade, int) and shade > 216 for shade in corners), "with its light margin"
 
 
-def test_an_answer_told_by_its_background_alone_is_caught(page: Page, served: factories.Served) -> None:
+def test_an_answer_told_by_its_background_alone_is_caught(page: Page, installation: factories.Served) -> None:
     """The twin: the same page without the edge of a chosen answer."""
-    visit = Respondent(page, publish(served, SHORT, "en").slug).open()
+    visit = Respondent(page, publish(installation, SHORT, "en").slug).open()
     visit.button("Start · 1 question").click()
     chosen = page.locator(".option").first
     page.locator(".option").evaluate_all(

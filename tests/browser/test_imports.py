@@ -78,7 +78,7 @@ def hostile_definition(first: int) -> dict[str, Any]:
     return {**fixed, "questions": named}
 
 
-def unharmed(page: Page) -> None:
+def expect_unharmed(page: Page) -> None:
     """Nothing of an imported text became an element, and nothing ran."""
     assert page.evaluate("globalThis.ran") is None
     for frame in page.frames:
@@ -89,10 +89,10 @@ def answer_everything(page: Page) -> int:
     """Go through all of a survey's screens, choosing something on each; how many there were."""
     page.locator(".actions .primary").first.click()
     for screens in range(40):
-        unharmed(page)
+        expect_unharmed(page)
         if page.locator("pre").count():
             page.locator("summary").first.click()
-            unharmed(page)
+            expect_unharmed(page)
             return screens
         before = page.locator("main").inner_html()
         if page.locator("fieldset input[type=radio]").count():
@@ -101,7 +101,7 @@ def answer_everything(page: Page) -> int:
             page.locator("fieldset input[type=checkbox]").first.check()
         elif page.locator("main input").count():
             page.locator("main input").first.fill("2")
-        unharmed(page)
+        expect_unharmed(page)
         page.locator(".actions button").last.click()
         page.wait_for_function("before => document.querySelector('main').innerHTML !== before", arg=before)
     raise AssertionError("the survey has no end")
@@ -116,41 +116,41 @@ def begin(page: Page, served: factories.Served) -> None:
 
 @pytest.mark.parametrize("first", FIRSTS)
 def test_nothing_in_an_imported_definition_runs(
-    open_page: Opener, served: factories.Served, first: int
+    open_page: Opener, installation: factories.Served, first: int
 ) -> None:
-    survey = factories.publish(served.database_url, hostile_definition(first))
+    survey = factories.publish(installation.database_url, hostile_definition(first))
     # So that results say something.
-    factories.store(served.database_url, survey, [([0] * 9, 30), ([1] * 9, 20)])
+    factories.store(installation.database_url, survey, [([0] * 9, 30), ([1] * 9, 20)])
     page = open_page(**DESK)
     page.on("dialog", lambda dialog: pytest.fail(f"a dialog: {dialog.message}"))
     page.goto(f"/s/{survey.slug}")
     expect(page.locator(".actions .primary").first).to_be_visible()
     assert answer_everything(page) >= 10
-    sign_in(page, served.database_url)
+    sign_in(page, installation.database_url)
     home = f"/manage/surveys/{survey.slug}"
     for path in ("", "/edit", "/preview", "/results"):
         page.goto(home + path)
         page.wait_for_load_state("networkidle")
-        unharmed(page)
+        expect_unharmed(page)
     report = page.request.get(f"{home}/report.html").text()
     page.goto("about:blank")
     page.set_content(report)  # as a file, without the headers that would stop a script
-    unharmed(page)
+    expect_unharmed(page)
 
 
-def test_a_text_that_became_an_element_is_noticed(open_page: Opener, served: factories.Served) -> None:
+def test_a_text_that_became_an_element_is_noticed(open_page: Opener, installation: factories.Served) -> None:
     for text in (*TEXTS, UNIT):
         for unescaped in (text, f"<p title='{text}'>", f'<p title="{text}">'):
             page = open_page()
             page.goto("about:blank")
             page.set_content(f"<main>{unescaped}</main>")
             with pytest.raises(AssertionError):
-                unharmed(page)
+                expect_unharmed(page)
 
 
 @pytest.mark.parametrize("first", FIRSTS)
 def test_nothing_in_an_imported_form_runs(
-    open_page: Opener, served: factories.Served, tmp_path: Path, first: int
+    open_page: Opener, installation: factories.Served, tmp_path: Path, first: int
 ) -> None:
     said = in_turn(first).__next__
     rows = [
@@ -164,26 +164,26 @@ def test_nothing_in_an_imported_form_runs(
     path = tmp_path / "form.xlsx"
     path.write_bytes(sample_xlsforms.form(rows, choices, [["form_title"], [said()]]))
     page = open_page(**DESK)
-    sign_in(page, served.database_url)
+    sign_in(page, installation.database_url)
     page.goto("/manage/surveys/import")
     desk = Desk(page)
     desk.field("File").set_input_files(path)
     desk.button("Import").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("The draft was made")
-    unharmed(page)
+    expect_unharmed(page)
     desk.link("Open the editor").click()
     page.wait_for_load_state("networkidle")
-    unharmed(page)
+    expect_unharmed(page)
 
 
 def test_a_form_is_imported_with_the_keyboard_alone_on_a_phone_in_spanish(
-    open_page: Opener, served: factories.Served, tmp_path: Path
+    open_page: Opener, installation: factories.Served, tmp_path: Path
 ) -> None:
     path = tmp_path / "encuesta.xlsx"
     path.write_bytes(sample_xlsforms.kobo())
     page = open_page(viewport=PHONE["viewport"], locale="es")
     desk = Desk(page, "es")
-    begin(page, served)
+    begin(page, installation)
     press_on(page, desk.link("Import a survey"), "Enter")
     expect(page.get_by_role("heading", level=1)).to_have_text(desk.say("Import a survey"))
     with page.expect_file_chooser() as chooser:
@@ -198,14 +198,14 @@ def test_a_form_is_imported_with_the_keyboard_alone_on_a_phone_in_spanish(
 
 
 def test_a_file_that_is_refused_is_named_first(
-    open_page: Opener, served: factories.Served, tmp_path: Path
+    open_page: Opener, installation: factories.Served, tmp_path: Path
 ) -> None:
     path = tmp_path / "data.csv"
     path.write_text("type,name,label\n")
     page = open_page(**DESK)
     open_page.watch(page).expect("422")
     desk = Desk(page)
-    sign_in(page, served.database_url)
+    sign_in(page, installation.database_url)
     page.goto("/manage/surveys/import")
     desk.field("File").set_input_files(path)
     desk.button("Import").click()
@@ -216,11 +216,11 @@ def test_a_file_that_is_refused_is_named_first(
 
 @pytest.mark.parametrize("language", ["en", "es"])
 def test_a_template_is_chosen_and_opens_in_the_editor(
-    open_page: Opener, served: factories.Served, language: str
+    open_page: Opener, installation: factories.Served, language: str
 ) -> None:
     page = open_page(viewport=PHONE["viewport"], locale=language)
     desk = Desk(page, language)
-    begin(page, served)
+    begin(page, installation)
     press_on(page, desk.link("Start from a template"), "Enter")
     expect(page.get_by_role("heading", level=2)).to_have_count(6)
     for summary in page.locator("summary").all():
@@ -233,10 +233,10 @@ def test_a_template_is_chosen_and_opens_in_the_editor(
 
 
 def test_an_import_is_sent_once_and_says_how_long_it_takes(
-    open_page: Opener, served: factories.Served, tmp_path: Path
+    open_page: Opener, installation: factories.Served, tmp_path: Path
 ) -> None:
     page = open_page()
-    sign_in(page, served.database_url)
+    sign_in(page, installation.database_url)
     path = tmp_path / "survey.json"
     path.write_text(json.dumps(factories.definition(title="Sent once")), "utf-8")
     page.clock.install()
@@ -260,16 +260,16 @@ def test_an_import_is_sent_once_and_says_how_long_it_takes(
 
 
 def test_how_far_an_import_has_come_is_said_while_it_goes_on(
-    open_page: Opener, served: factories.Served, tmp_path: Path
+    open_page: Opener, installation: factories.Served, tmp_path: Path
 ) -> None:
     """On a real import that takes some seconds, under a name that only this form has."""
-    survey = factories.publish(served.database_url, minimum=3)
-    factories.store(served.database_url, survey, [([1, 0], 30_000)])
-    factories.close(served.database_url, survey.slug)
+    survey = factories.publish(installation.database_url, minimum=3)
+    factories.store(installation.database_url, survey, [([1, 0], 30_000)])
+    factories.close(installation.database_url, survey.slug)
     path = tmp_path / "survey.zip"
-    path.write_bytes(sample_archives.pack(served.database_url, survey.slug))
+    path.write_bytes(sample_archives.pack(installation.database_url, survey.slug))
     page = open_page()
-    sign_in(page, served.database_url)
+    sign_in(page, installation.database_url)
     page.goto(IMPORT)
     page.locator("#definition").set_input_files(path)
     # While a form is on its way, a page can be asked nothing: it keeps what it said for the page that comes next.

@@ -22,7 +22,7 @@ SCROLL = """(window_height) => {
 }"""
 
 
-def _found(browser: Browser, targets: str) -> list[str]:
+def _find_small_targets(browser: Browser, targets: str) -> list[str]:
     page = browser.new_page(**DESK)
     inspector = Inspector()
     page.set_content(PAGE % targets)
@@ -33,11 +33,11 @@ def _found(browser: Browser, targets: str) -> list[str]:
 
 
 def test_a_target_half_under_a_bar_is_not_too_small(browser: Browser) -> None:
-    assert _found(browser, WIDE) == []
+    assert _find_small_targets(browser, WIDE) == []
 
 
 def test_a_small_target_is_found(browser: Browser) -> None:
-    assert _found(browser, SMALL)
+    assert _find_small_targets(browser, SMALL)
 
 
 PALE = '<p style="color: #aaa; background: white">Pale</p>'

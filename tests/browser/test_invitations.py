@@ -25,8 +25,8 @@ USED = (
 
 
 @pytest.fixture
-def survey(served: factories.Served) -> factories.Published:
-    return factories.publish(served.database_url, SURVEY)
+def survey(installation: factories.Served) -> factories.Published:
+    return factories.publish(installation.database_url, SURVEY)
 
 
 def plain(code: str) -> str:
@@ -46,7 +46,11 @@ def spent(served: factories.Served, code: str) -> object:
 
 
 def own_rows(served: factories.Served, identity: str) -> list[tuple[object, ...]]:
-    return [row for row in factories.stored(served.database_url) if row[0] == factories.hashed_id(identity)]
+    return [
+        row
+        for row in factories.list_responses(served.database_url)
+        if row[0] == factories.hashed_id(identity)
+    ]
 
 
 def sent_bodies(page: Page) -> list[dict[str, Any]]:
@@ -60,7 +64,7 @@ def sent_bodies(page: Page) -> list[dict[str, Any]]:
     return bodies
 
 
-def downloaded(page: Page, press: Callable[[], object]) -> bytes:
+def download_file(page: Page, press: Callable[[], object]) -> bytes:
     with page.expect_download() as download:
         press()
     return Path(download.value.path()).read_bytes()
@@ -69,17 +73,17 @@ def downloaded(page: Page, press: Callable[[], object]) -> bytes:
 @pytest.mark.parametrize(("device", "language"), [(DESK, "en"), (PHONE, "es")], ids=["mouse", "keyboard"])
 def test_a_researcher_issues_codes_and_takes_them_along(
     open_page: Opener,
-    served: factories.Served,
+    installation: factories.Served,
     survey: factories.Published,
     device: dict[str, Any],
     language: str,
 ) -> None:
     page = open_page(**device, locale=language)
-    sign_in(page, served.database_url)
+    sign_in(page, installation.database_url)
     desk = Desk(page, language)
     by_keyboard = device is PHONE
-    (stratum,) = factories.plant(served.database_url, survey.slug, "Getafe").values()
-    factories.settle(served.database_url, survey.slug, by_invitation=True)
+    (stratum,) = factories.plant(installation.database_url, survey.slug, "Getafe").values()
+    factories.settle(installation.database_url, survey.slug, by_invitation=True)
 
     def press(target: Locator) -> None:
         if by_keyboard:
@@ -102,16 +106,16 @@ def test_a_researcher_issues_codes_and_takes_them_along(
     press(desk.button("Issue the codes"))
     expect(desk.button("Download as a table (CSV)")).to_be_visible()
 
-    table = downloaded(page, lambda: press(desk.button("Download as a table (CSV)"))).decode()
+    table = download_file(page, lambda: press(desk.button("Download as a table (CSV)"))).decode()
     rows = list(csv.DictReader(table.splitlines()))
     codes, links = [row["code"] for row in rows], [row["link"] for row in rows]
-    address = f"{served.url}/s/{stratum}"
+    address = f"{installation.url}/s/{stratum}"
     assert links == [f"{address}#{plain(code)}" for code in codes]
     assert len(set(codes)) == 12
     expect(page.get_by_role("status")).to_contain_text(".csv")
-    text = downloaded(page, lambda: press(desk.button("Download the links (text)"))).decode()
+    text = download_file(page, lambda: press(desk.button("Download the links (text)"))).decode()
     assert text.split() == links
-    sheet = pdf_reader.pages(downloaded(page, lambda: press(desk.button("Download cards to print (PDF)"))))
+    sheet = pdf_reader.pages(download_file(page, lambda: press(desk.button("Download cards to print (PDF)"))))
     assert re.findall(r"^[0-9A-Z-]{19}$", "".join(one.text for one in sheet), re.MULTILINE) == codes
     assert all(f"{SURVEY['title']}\n" in one.text and address in one.text for one in sheet)
     for drawn, link in zip([code for one in sheet for code in one.codes], links, strict=True):
@@ -120,11 +124,11 @@ def test_a_researcher_issues_codes_and_takes_them_along(
 
     press(desk.link("Back to the invitations"))
     expect(page.locator(".batches strong")).to_have_text("By letter")
-    database = served.database_url.removeprefix("sqlite:///")
+    database = installation.database_url.removeprefix("sqlite:///")
     for place in (page.content().encode(), *(Path(database + end).read_bytes() for end in ("", "-wal"))):
         assert not any(form.encode() in place for code in codes for form in (code, plain(code)))
     assert {fingerprint(code) for code in codes} <= {
-        row[0] for row in factories.dump(served.database_url)["invitations"]
+        row[0] for row in factories.dump(installation.database_url)["invitations"]
     }
     press(page.locator(".batches summary"))
     press(desk.button("Withdraw the unused codes"))
@@ -133,9 +137,9 @@ def test_a_researcher_issues_codes_and_takes_them_along(
 
 @pytest.mark.parametrize("language", ["en", "es"])
 def test_by_a_link_with_the_code_with_the_keyboard_alone(
-    open_page: Opener, served: factories.Served, survey: factories.Published, language: str
+    open_page: Opener, installation: factories.Served, survey: factories.Published, language: str
 ) -> None:
-    (code,) = factories.invite(served.database_url, survey.slug, 1)
+    (code,) = factories.invite(installation.database_url, survey.slug, 1)
     page = open_page(**PHONE, locale=language)
     bodies = sent_bodies(page)
     addresses: list[str] = []
@@ -149,8 +153,8 @@ def test_by_a_link_with_the_code_with_the_keyboard_alone(
     expect(visit.heading("Sent. Thank you.")).to_be_focused()
     (body,) = bodies
     assert body["invitation"] == plain(code)
-    assert len(own_rows(served, body["id"])) == 1
-    assert spent(served, code)
+    assert len(own_rows(installation, body["id"])) == 1
+    assert spent(installation, code)
     expect_forgotten(page, code)
     # Back and Forward lead to no step that still has it.
     for step in (1, 1, -1, 1, -1, -1):
@@ -162,9 +166,9 @@ def test_by_a_link_with_the_code_with_the_keyboard_alone(
 
 @pytest.mark.parametrize("language", ["en", "es"])
 def test_by_a_code_that_is_typed_from_paper_with_the_keyboard_alone(
-    open_page: Opener, served: factories.Served, survey: factories.Published, language: str
+    open_page: Opener, installation: factories.Served, survey: factories.Published, language: str
 ) -> None:
-    (code,) = factories.invite(served.database_url, survey.slug, 1)
+    (code,) = factories.invite(installation.database_url, survey.slug, 1)
     page = open_page(**PHONE, locale=language)
     bodies = sent_bodies(page)
     visit = Respondent(page, survey.slug, language).open()
@@ -189,7 +193,7 @@ def test_by_a_code_that_is_typed_from_paper_with_the_keyboard_alone(
     answer_by_keyboard(visit)
     expect(visit.heading("Sent. Thank you.")).to_be_focused()
     assert [body["invitation"] for body in bodies] == [plain(code)]
-    assert spent(served, code)
+    assert spent(installation, code)
     expect_forgotten(page, code)
 
 
@@ -225,11 +229,11 @@ def use(served: factories.Served, survey: factories.Published, code: str) -> Non
 
 @pytest.mark.parametrize("language", ["en", "es"])
 def test_a_used_code_is_noticed_before_the_questions(
-    open_page: Opener, served: factories.Served, survey: factories.Published, language: str
+    open_page: Opener, installation: factories.Served, survey: factories.Published, language: str
 ) -> None:
     """Brought by the link, then a wrong one typed; with a good one it goes on, and asks no second time."""
-    used, fresh = factories.invite(served.database_url, survey.slug, 2)
-    use(served, survey, used)
+    used, fresh = factories.invite(installation.database_url, survey.slug, 2)
+    use(installation, survey, used)
     page = open_page(**PHONE, locale=language)
     open_page.watch(page).expect("409")
     open_page.watch(page).expect("422")
@@ -250,7 +254,7 @@ def test_a_used_code_is_noticed_before_the_questions(
         visit.say("No invitation with this code belongs to this link: compare both with what you were given.")
     )
     expect(visit.radio("Yes")).to_have_count(0)
-    field.fill(f"{served.url}/s/{survey.slug}#{plain(fresh)}")
+    field.fill(f"{installation.url}/s/{survey.slug}#{plain(fresh)}")
     start.click()
     expect(visit.radio("Yes")).to_be_visible()
     expect(page.get_by_text(visit.say("None of your answers has been sent yet."))).to_be_visible()
@@ -260,15 +264,15 @@ def test_a_used_code_is_noticed_before_the_questions(
     assert len(looked) == 3
     visit.send()
     assert [address.rpartition("/")[2] for address in looked] == ["code.json"] * 3 + ["responses"]
-    assert spent(served, fresh)
+    assert spent(installation, fresh)
 
 
 def test_no_code_is_sent_before_the_introduction_was_read(
-    open_page: Opener, served: factories.Served
+    open_page: Opener, installation: factories.Served
 ) -> None:
     document = {**SURVEY, "introduction": "Who asks.\n\nWhat for, and what becomes of it."}
-    survey = factories.publish(served.database_url, document)
-    (code,) = factories.invite(served.database_url, survey.slug, 1)
+    survey = factories.publish(installation.database_url, document)
+    (code,) = factories.invite(installation.database_url, survey.slug, 1)
     page = open_page(**PHONE)
     looked: list[str] = []
     page.on("request", lambda request: looked.append(request.url) if request.method == "POST" else None)
@@ -285,9 +289,9 @@ def test_no_code_is_sent_before_the_introduction_was_read(
 
 @pytest.mark.parametrize("answer", ["none", "503", "429", "nothing for long"])
 def test_where_a_code_cannot_be_looked_at_the_questions_come_all_the_same(
-    open_page: Opener, served: factories.Served, survey: factories.Published, answer: str
+    open_page: Opener, installation: factories.Served, survey: factories.Published, answer: str
 ) -> None:
-    (code,) = factories.invite(served.database_url, survey.slug, 1)
+    (code,) = factories.invite(installation.database_url, survey.slug, 1)
     page = open_page(**PHONE)
     open_page.watch(page).allow("ERR_FAILED|status of (503|429)")
     if answer == "nothing for long":
@@ -310,20 +314,20 @@ def test_where_a_code_cannot_be_looked_at_the_questions_come_all_the_same(
         visit.choose(truth)
     page.unroute("**/code.json")
     visit.send()
-    assert spent(served, code)
+    assert spent(installation, code)
 
 
 def test_a_used_code_and_a_wrong_one_lose_nothing_and_flip_no_new_coin(
-    open_page: Opener, served: factories.Served, survey: factories.Published
+    open_page: Opener, installation: factories.Served, survey: factories.Published
 ) -> None:
     """The code is used by somebody else while the questions are answered."""
-    used, fresh = factories.invite(served.database_url, survey.slug, 2)
+    used, fresh = factories.invite(installation.database_url, survey.slug, 2)
     page = open_page(**PHONE)
     open_page.watch(page).expect("409")
     open_page.watch(page).expect("422")
     visit = Respondent(page, survey.slug).open(f"#{plain(used)}")
     visit.answer("Yes", "No", "Yes")
-    use(served, survey, used)
+    use(installation, survey, used)
     bodies = sent_bodies(page)
     visit.button("Send").click()
 
@@ -352,15 +356,15 @@ def test_a_used_code_and_a_wrong_one_lose_nothing_and_flip_no_new_coin(
         plain(used), *["0" * 16] * 2, plain(fresh)
     ]  # fmt: skip
     assert bodies == [bodies[0]] * 4
-    assert len(own_rows(served, bodies[0]["id"])) == 1
-    assert spent(served, fresh)
+    assert len(own_rows(installation, bodies[0]["id"])) == 1
+    assert spent(installation, fresh)
     expect_forgotten(page, fresh)
 
 
 def test_without_the_introduction_the_code_is_asked_for_at_the_end(
-    open_page: Opener, served: factories.Served, survey: factories.Published
+    open_page: Opener, installation: factories.Served, survey: factories.Published
 ) -> None:
-    (code,) = factories.invite(served.database_url, survey.slug, 1)
+    (code,) = factories.invite(installation.database_url, survey.slug, 1)
     page = open_page(**PHONE)
     open_page.watch(page).expect("422")
     visit = Respondent(page, survey.slug).open()
@@ -378,14 +382,14 @@ def test_without_the_introduction_the_code_is_asked_for_at_the_end(
     page.get_by_role("textbox").fill(code)
     visit.button("Use this code").click()
     visit.send()
-    assert spent(served, code)
+    assert spent(installation, code)
 
 
 @pytest.mark.parametrize("lost", ["request", "answer"])
 def test_a_retry_after_a_lost_connection_is_stored_once(
-    open_page: Opener, served: factories.Served, survey: factories.Published, lost: str
+    open_page: Opener, installation: factories.Served, survey: factories.Published, lost: str
 ) -> None:
-    (code,) = factories.invite(served.database_url, survey.slug, 1)
+    (code,) = factories.invite(installation.database_url, survey.slug, 1)
     page = open_page(**PHONE)
     open_page.watch(page).expect("ERR_FAILED")
     bodies = sent_bodies(page)
@@ -401,14 +405,14 @@ def test_a_retry_after_a_lost_connection_is_stored_once(
     visit.send()
     assert len(bodies) == 2
     assert bodies[0] == bodies[1]
-    assert len(own_rows(served, bodies[0]["id"])) == 1
-    assert spent(served, code)
+    assert len(own_rows(installation, bodies[0]["id"])) == 1
+    assert spent(installation, code)
 
 
 def test_the_code_survives_a_reload_another_language_and_the_way_to_the_content(
-    open_page: Opener, served: factories.Served, survey: factories.Published
+    open_page: Opener, installation: factories.Served, survey: factories.Published
 ) -> None:
-    code, other = factories.invite(served.database_url, survey.slug, 2)
+    code, other = factories.invite(installation.database_url, survey.slug, 2)
     page = open_page(**PHONE)
     visit = Respondent(page, survey.slug).open(f"#{plain(code)}")
     visit.start(3)

@@ -27,10 +27,10 @@ def device(mouse: bool) -> Device:
 
 
 @pytest.fixture
-def desk(open_page: Opener, served: factories.Served, device: Device) -> Desk:
+def desk(open_page: Opener, installation: factories.Served, device: Device) -> Desk:
     """A researcher who has signed in."""
     page = open_page(**device)
-    sign_in(page, served.database_url)
+    sign_in(page, installation.database_url)
     return Desk(page)
 
 
@@ -38,13 +38,13 @@ def desk(open_page: Opener, served: factories.Served, device: Device) -> Desk:
 def press(mouse: bool) -> Callable[[Locator], None]:
     """Uses a button, a link or what unfolds."""
 
-    def pressed(target: Locator) -> None:
+    def press_target(target: Locator) -> None:
         if mouse:
             target.click()
         else:
             press_on(target.page, target, "Enter")
 
-    return pressed
+    return press_target
 
 
 @pytest.fixture
@@ -66,7 +66,7 @@ def go(desk: Desk, press: Press, slug: str) -> None:
     assert width <= desk.page.viewport_size["width"]  # type: ignore[index]
 
 
-def collected(database_url: str) -> str:
+def collect_survey(database_url: str) -> str:
     """A survey that was answered in two strata, and closed."""
     survey = factories.publish(database_url, {**SURVEY, "title": "Exams in May"}, minimum=3)
     links = factories.plant(database_url, survey.slug, "North\nSouth")
@@ -76,8 +76,8 @@ def collected(database_url: str) -> str:
     return survey.slug
 
 
-def test_a_survey_is_duplicated(desk: Desk, served: factories.Served, press: Press) -> None:
-    slug = collected(served.database_url)
+def test_a_survey_is_duplicated(desk: Desk, installation: factories.Served, press: Press) -> None:
+    slug = collect_survey(installation.database_url)
     go(desk, press, slug)
     title = desk.field("Title of the copy")
     expect(title).to_have_value("Exams in May (copy)")
@@ -91,9 +91,9 @@ def test_a_survey_is_duplicated(desk: Desk, served: factories.Served, press: Pre
 
 
 def test_a_survey_goes_into_the_archive_and_comes_back(
-    desk: Desk, served: factories.Served, press: Press
+    desk: Desk, installation: factories.Served, press: Press
 ) -> None:
-    slug, page = collected(served.database_url), desk.page
+    slug, page = collect_survey(installation.database_url), desk.page
     go(desk, press, slug)
     press(desk.button("Put it into the archive"))
     expect(desk.button("Take it out of the archive")).to_be_visible()
@@ -120,14 +120,14 @@ def results(page: Page, slug: str) -> list[str]:
 
 def test_a_survey_moves_to_another_installation_with_its_results(
     desk: Desk,
-    served: factories.Served,
+    installation: factories.Served,
     other: factories.Served,
     open_page: Opener,
     press: Press,
     device: Device,
     tmp_path: Path,
 ) -> None:
-    slug = collected(served.database_url)
+    slug = collect_survey(installation.database_url)
     go(desk, press, slug)
     open_page.watch(desk.page).expect("422")
     desk.page.get_by_label("Everything: the survey moves.").check()
@@ -159,9 +159,9 @@ def test_a_survey_moves_to_another_installation_with_its_results(
 
 
 def test_a_survey_is_deleted_once_its_title_is_typed(
-    desk: Desk, served: factories.Served, open_page: Opener, press: Press
+    desk: Desk, installation: factories.Served, open_page: Opener, press: Press
 ) -> None:
-    slug, page = collected(served.database_url), desk.page
+    slug, page = collect_survey(installation.database_url), desk.page
     open_page.watch(page).expect("422")
     go(desk, press, slug)
     press(page.locator("summary"))

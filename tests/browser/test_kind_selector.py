@@ -10,11 +10,11 @@ from tests.support import factories
 
 @pytest.mark.parametrize("language", ["en", "es"])
 def test_the_kind_that_is_chosen_is_read_whole(
-    language: str, open_page: Opener, served: factories.Served
+    language: str, open_page: Opener, installation: factories.Served
 ) -> None:
-    draft = factories.draft(served.database_url, SURVEY)
+    draft = factories.draft(installation.database_url, SURVEY)
     page = open_page(**NARROW, locale=language)
-    sign_in(page, served.database_url)
+    sign_in(page, installation.database_url)
     page.goto(f"/manage/surveys/{draft}/edit")
     lists = page.locator(".adding select")
     assert lists.count() > 0

@@ -22,9 +22,11 @@ from tests.support.scale import scale
     ids=["en, phone, first answers", "en, desk, second", "es, phone, first", "es, phone, second"],
 )
 def test_a_visit_to_a_survey_of_everything(
-    open_page: Opener, served: factories.Served, language: str, look: dict[str, Any], turn: int
+    open_page: Opener, installation: factories.Served, language: str, look: dict[str, Any], turn: int
 ) -> None:
-    visit = question_screens.opened(open_page, served, question_screens.everything(), language, **look)
+    visit = question_screens.open_survey(
+        open_page, installation, question_screens.everything(), language, **look
+    )
     page = visit.page
     expect(page.locator("main .primary")).to_be_visible()
     if language == "en":
@@ -63,12 +65,12 @@ def test_a_visit_to_a_survey_of_everything(
         question_screens.go_on(visit)
     question_screens.go_on(visit)
     expect(visit.heading(question_screens.REVIEW)).to_be_focused()
-    assert len(question_screens.sent_reports(visit, served)) == 26
+    assert len(question_screens.sent_reports(visit, installation)) == 26
 
 
-def test_a_visit_with_the_keyboard_alone(open_page: Opener, served: factories.Served) -> None:
-    visit = question_screens.opened(
-        open_page, served, question_screens.survey(*QUESTIONS.values()), **{**DESK, "is_mobile": False}
+def test_a_visit_with_the_keyboard_alone(open_page: Opener, installation: factories.Served) -> None:
+    visit = question_screens.open_survey(
+        open_page, installation, question_screens.survey(*QUESTIONS.values()), **{**DESK, "is_mobile": False}
     )
     page = visit.page
     press_on(page, visit.button("Start · {n} questions", n=len(QUESTIONS)), "Enter")
@@ -107,9 +109,9 @@ BAD_NUMBERS = ["x", "-0.5", "60.5", "7.25", "1e1", "1,500", "7,5,0", "12 000", "
 
 
 def test_a_number_that_does_not_fit_is_refused_and_nothing_is_lost(
-    open_page: Opener, served: factories.Served
+    open_page: Opener, installation: factories.Served
 ) -> None:
-    visit = question_screens.opened(open_page, served, question_screens.survey(QUESTIONS["hours"]))
+    visit = question_screens.open_survey(open_page, installation, question_screens.survey(QUESTIONS["hours"]))
     question_screens.begin(visit)
     field, alert = visit.page.get_by_role("textbox"), visit.page.get_by_role("alert")
     for typed in BAD_NUMBERS:
@@ -126,8 +128,8 @@ def test_a_number_that_does_not_fit_is_refused_and_nothing_is_lost(
         expect(field, typed).to_have_value("7.5")
 
 
-def test_a_number_and_no_number_exclude_each_other(open_page: Opener, served: factories.Served) -> None:
-    visit = question_screens.opened(open_page, served, question_screens.survey(QUESTIONS["cash"]))
+def test_a_number_and_no_number_exclude_each_other(open_page: Opener, installation: factories.Served) -> None:
+    visit = question_screens.open_survey(open_page, installation, question_screens.survey(QUESTIONS["cash"]))
     question_screens.begin(visit)
     field, box = visit.page.get_by_role("textbox"), visit.page.get_by_role("checkbox")
     field.fill("12")
@@ -138,9 +140,9 @@ def test_a_number_and_no_number_exclude_each_other(open_page: Opener, served: fa
 
 
 def test_the_range_that_a_number_lies_in_is_said_before_going_on(
-    open_page: Opener, served: factories.Served
+    open_page: Opener, installation: factories.Served
 ) -> None:
-    visit = question_screens.opened(open_page, served, question_screens.survey(QUESTIONS["age"]))
+    visit = question_screens.open_survey(open_page, installation, question_screens.survey(QUESTIONS["age"]))
     question_screens.begin(visit)
     said = visit.page.get_by_role("status")
     for typed, span in [("24", "16 to 24 years"), ("25", "25 to 49 years"), ("99", "65 to 99 years")]:
@@ -151,15 +153,15 @@ def test_the_range_that_a_number_lies_in_is_said_before_going_on(
 
 
 def test_none_and_preferring_not_to_say_exclude_what_is_ticked(
-    open_page: Opener, served: factories.Served
+    open_page: Opener, installation: factories.Served
 ) -> None:
-    visit = question_screens.opened(open_page, served, question_screens.survey(QUESTIONS["any"]))
+    visit = question_screens.open_survey(open_page, installation, question_screens.survey(QUESTIONS["any"]))
     question_screens.begin(visit)
     page = visit.page
     visit.button("Next").click()
     expect(page.get_by_role("alert")).to_contain_text("Tick what applies, or that nothing does.")
 
-    def ticked() -> list[str]:
+    def list_ticked() -> list[str]:
         values: list[str] = page.locator(":checked").evaluate_all("all => all.map(({ value }) => value)")
         return values
 
@@ -168,19 +170,19 @@ def test_none_and_preferring_not_to_say_exclude_what_is_ticked(
 
     box("Alcohol")
     box("Cannabis")
-    assert ticked() == ["alcohol", "cannabis"]
+    assert list_ticked() == ["alcohol", "cannabis"]
     box("None of these")
-    assert ticked() == [""]
+    assert list_ticked() == [""]
     box("Prefer not to say")
-    assert ticked() == ["prefer_not_to_say"]
+    assert list_ticked() == ["prefer_not_to_say"]
     box("Sleeping pills")
-    assert ticked() == ["sleeping_pills"]
+    assert list_ticked() == ["sleeping_pills"]
 
 
-def test_fifty_options_stay_usable_on_a_phone(open_page: Opener, served: factories.Served) -> None:
+def test_fifty_options_stay_usable_on_a_phone(open_page: Opener, installation: factories.Served) -> None:
     many = question_screens.options(*(f"Region number {k}" for k in range(50)))
     question = {**QUESTIONS["boxed"], "options": many}
-    visit = question_screens.opened(open_page, served, question_screens.survey(question))
+    visit = question_screens.open_survey(open_page, installation, question_screens.survey(question))
     question_screens.begin(visit)
     page = visit.page
     last = page.get_by_role("radio", name="Region number 49")
@@ -191,17 +193,17 @@ def test_fifty_options_stay_usable_on_a_phone(open_page: Opener, served: factori
     assert question_screens.fits(page)
     expect(visit.button("Next")).to_be_in_viewport()
     question_screens.go_on(visit)
-    assert len(question_screens.sent_reports(visit, served)) == 50
+    assert len(question_screens.sent_reports(visit, installation)) == 50
 
 
-def test_what_a_survey_does_not_need_does_not_run(open_page: Opener, served: factories.Served) -> None:
+def test_what_a_survey_does_not_need_does_not_run(open_page: Opener, installation: factories.Served) -> None:
     """How many bytes a first load has is looked at in `tests/test_compression.py`."""
     for document, needs in (
         (question_screens.survey(QUESTIONS["stole"]), False),
         (question_screens.everything(), True),
     ):
         page = open_page(**PHONE)
-        slug = factories.publish(served.database_url, document).slug
+        slug = factories.publish(installation.database_url, document).slug
         visit = Respondent(page, slug).open()
         expect(visit.page.locator("main .primary")).to_be_visible()
         modules = (page.locator("script[data-modules]").get_attribute("data-modules") or "").split()
@@ -209,9 +211,13 @@ def test_what_a_survey_does_not_need_does_not_run(open_page: Opener, served: fac
         assert (page.locator("link[href*='kinds.css']").count() > 0) == needs
 
 
-def test_a_check_answers_in_the_numbers_of_its_survey(open_page: Opener, served: factories.Served) -> None:
+def test_a_check_answers_in_the_numbers_of_its_survey(
+    open_page: Opener, installation: factories.Served
+) -> None:
     stole = {**QUESTIONS["stole"], "design": {"mechanism": "coin_flip", "gamma": 0.2}}
-    visit = question_screens.opened(open_page, served, question_screens.survey(question_screens.CHECK, stole))
+    visit = question_screens.open_survey(
+        open_page, installation, question_screens.survey(question_screens.CHECK, stole)
+    )
     question_screens.begin(visit)
     expect(visit.page.get_by_role("status")).to_be_empty()
     for choice in ("The researcher", "Nobody"):
@@ -224,11 +230,11 @@ def test_a_check_answers_in_the_numbers_of_its_survey(open_page: Opener, served:
 
 @pytest.mark.parametrize("language", ["en", "es"])
 def test_no_screen_of_any_kind_has_an_obstacle(
-    open_page: Opener, served: factories.Served, inspector: Inspector, language: str
+    open_page: Opener, installation: factories.Served, inspector: Inspector, language: str
 ) -> None:
     document = question_screens.everything(introduction="**Who** asks, and [what for](https://example.org).")
-    visit = question_screens.opened(
-        open_page, served, document, language, **{**DESK, "has_touch": False, "is_mobile": False}
+    visit = question_screens.open_survey(
+        open_page, installation, document, language, **{**DESK, "has_touch": False, "is_mobile": False}
     )
     page = visit.page
     expect(page.locator("main .primary")).to_be_visible()

@@ -41,10 +41,10 @@ CODES = {
 
 @pytest.mark.parametrize(("coin", "side"), [(HEADS, 0), (TAILS, 1)], ids=["heads", "tails"])
 def test_every_report_is_shown_with_what_it_stands_for(
-    open_page: Opener, served: factories.Served, coin: int, side: int
+    open_page: Opener, installation: factories.Served, coin: int, side: int
 ) -> None:
     questions = [QUESTIONS[name] for name in CODES]
-    slug = factories.publish(served.database_url, question_screens.survey(*questions)).slug
+    slug = factories.publish(installation.database_url, question_screens.survey(*questions)).slug
     page = open_page(**PHONE)
     page.add_init_script(FIXED_CHANCE % coin)
     visit = Respondent(page, slug).open()
@@ -113,9 +113,9 @@ LABELS = {
 
 @pytest.mark.parametrize("name", QUESTIONS)
 def test_the_label_says_what_chance_does_and_the_coin_can_be_tested_on_a_made_up_answer(
-    open_page: Opener, served: factories.Served, name: str
+    open_page: Opener, installation: factories.Served, name: str
 ) -> None:
-    visit = question_screens.opened(open_page, served, question_screens.survey(QUESTIONS[name]))
+    visit = question_screens.open_survey(open_page, installation, question_screens.survey(QUESTIONS[name]))
     page = visit.page
     label = page.locator("main .label")
     expect(label).to_have_count(1)
@@ -142,10 +142,10 @@ def test_the_label_says_what_chance_does_and_the_coin_can_be_tested_on_a_made_up
 
 
 def test_what_plays_is_pinned_and_only_loaded_when_asked_for(
-    open_page: Opener, served: factories.Served
+    open_page: Opener, installation: factories.Served
 ) -> None:
     page = open_page(**PHONE)
-    slug = factories.publish(served.database_url, question_screens.survey(QUESTIONS["stole"])).slug
+    slug = factories.publish(installation.database_url, question_screens.survey(QUESTIONS["stole"])).slug
     asked: list[str] = []
     page.on("request", lambda request: asked.append(Path(request.url).name))
     page.route(

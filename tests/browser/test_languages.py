@@ -23,9 +23,9 @@ SURVEY = factories.definition(
 
 
 def test_a_language_is_changed_in_the_middle_and_nothing_is_lost(
-    open_page: Opener, served: factories.Served, inspector: Inspector
+    open_page: Opener, installation: factories.Served, inspector: Inspector
 ) -> None:
-    survey = factories.publish(served.database_url, SURVEY)
+    survey = factories.publish(installation.database_url, SURVEY)
     page = open_page(**PHONE, locale="ar-EG")
     arab = Respondent(page, survey.slug, "ar").open()
     expect(page.locator("html")).to_have_attribute("dir", "rtl")
@@ -74,11 +74,11 @@ def test_a_language_is_changed_in_the_middle_and_nothing_is_lost(
     page.reload()
     expect(portuguese.heading("This is what you were about to send")).to_be_visible()
     portuguese.send()
-    assert len(factories.stored(served.database_url)) >= 1
+    assert len(factories.list_responses(installation.database_url)) >= 1
 
 
 def test_a_survey_is_read_in_the_reader_s_language_and_what_is_missing_as_it_is(
-    open_page: Opener, served: factories.Served
+    open_page: Opener, installation: factories.Served
 ) -> None:
     """One set of answers: whichever language they were given in, they are the same bytes, and counted together."""
     french = {
@@ -87,7 +87,7 @@ def test_a_survey_is_read_in_the_reader_s_language_and_what_is_missing_as_it_is(
         "Hello": "Bonjour",
     }
     document = {**SURVEY, "introduction": "Hello", "translations": {"fr": french}}
-    survey = factories.publish(served.database_url, document)
+    survey = factories.publish(installation.database_url, document)
     page = open_page(**PHONE, locale="fr-CA")
     reader = Respondent(page, survey.slug, "fr").open()
     expect(page.locator("#about h2")).to_have_text("Examens")
@@ -112,9 +112,9 @@ def test_a_survey_is_read_in_the_reader_s_language_and_what_is_missing_as_it_is(
 
 
 def test_what_explains_and_what_takes_back_is_in_the_readers_language(
-    open_page: Opener, served: factories.Served, inspector: Inspector
+    open_page: Opener, installation: factories.Served, inspector: Inspector
 ) -> None:
-    survey = factories.publish(served.database_url, SURVEY)
+    survey = factories.publish(installation.database_url, SURVEY)
     page = open_page(**PHONE, locale="ar", color_scheme="dark")
     arab = Respondent(page, survey.slug, "ar")
     for place, heading in (("/how", "How this works"), ("/receipt", "Is my response in?")):
@@ -153,10 +153,10 @@ def choose_digits(page: Page, system: str) -> None:
 
 
 def test_digits_are_chosen_and_every_screen_follows(
-    open_page: Opener, served: factories.Served, inspector: Inspector
+    open_page: Opener, installation: factories.Served, inspector: Inspector
 ) -> None:
     """What is sent does not, nor do codes and addresses; who reads another language has no such choice."""
-    survey = factories.publish(served.database_url, SURVEY)
+    survey = factories.publish(installation.database_url, SURVEY)
     page = open_page(**PHONE, locale="ar-EG")
     arab = Respondent(page, survey.slug, "ar").open()
     expect(page.locator("#odds")).to_contain_text("100")
@@ -224,11 +224,11 @@ def test_digits_are_chosen_and_every_screen_follows(
 
 
 def test_translations_stand_beside_their_texts_and_no_link_loses_them(
-    open_page: Opener, served: factories.Served
+    open_page: Opener, installation: factories.Served
 ) -> None:
     page = open_page(**DESK)
-    sign_in(page, served.database_url)
-    slug = factories.draft(served.database_url, factories.definition())
+    sign_in(page, installation.database_url)
+    slug = factories.draft(installation.database_url, factories.definition())
     page.goto(f"/manage/surveys/{slug}/translations?to=ar")
     field = page.get_by_label("Question 1?")
     text, beside = page.get_by_text("Question 1?").bounding_box(), field.bounding_box()

@@ -50,9 +50,11 @@ def take_away(visit: Respondent, end: str = "") -> None:
 
 
 @pytest.mark.parametrize("waits", ["ticket", "reviewed", "sent"])
-def test_what_waits_on_a_phone_is_taken_away(open_page: Opener, served: factories.Served, waits: str) -> None:
-    survey = ticket_buyers.publish(served.database_url, document=SURVEY)[0]
-    (code,) = factories.invite(served.database_url, survey.slug, 1)
+def test_what_waits_on_a_phone_is_taken_away(
+    open_page: Opener, installation: factories.Served, waits: str
+) -> None:
+    survey = ticket_buyers.publish(installation.database_url, document=SURVEY)[0]
+    (code,) = factories.invite(installation.database_url, survey.slug, 1)
     page = open_page(**PHONE)
     open_page.watch(page).allow(MISSING)
     visit = Respondent(page, survey.slug).open(f"#{code}")
@@ -65,12 +67,12 @@ def test_what_waits_on_a_phone_is_taken_away(open_page: Opener, served: factorie
         visit.button("Send").click()
         expect(page.get_by_text("The connection is poor.")).to_be_visible()
     page.goto("about:blank")
-    delete(served, survey.slug)
+    delete(installation, survey.slug)
     take_away(visit)
 
 
-def test_what_waits_on_a_tablet_is_taken_away(open_page: Opener, served: factories.Served) -> None:
-    survey = publish_for_tablet(served)
+def test_what_waits_on_a_tablet_is_taken_away(open_page: Opener, installation: factories.Served) -> None:
+    survey = publish_for_tablet(installation)
     page = open_page(**PHONE)
     open_page.watch(page).allow(MISSING)
     lessen_work(page)
@@ -78,27 +80,27 @@ def test_what_waits_on_a_tablet_is_taken_away(open_page: Opener, served: factori
     answer_all(tablet, "no", 141_421)
     hand_back(tablet)
     await_waiting(tablet, 1, 1)
-    delete(served, survey.slug)
+    delete(installation, survey.slug)
     take_away(tablet, "/tablet")
 
 
-def test_a_tablet_that_is_still_open_is_told_why(open_page: Opener, served: factories.Served) -> None:
-    survey = publish_for_tablet(served)
+def test_a_tablet_that_is_still_open_is_told_why(open_page: Opener, installation: factories.Served) -> None:
+    survey = publish_for_tablet(installation)
     page = open_page(**PHONE)
     open_page.watch(page).allow(MISSING)
     lessen_work(page)
     tablet = begin(page, survey.slug)
     answer_all(tablet, "no", 141_421)
     hand_back(tablet)
-    delete(served, survey.slug)
+    delete(installation, survey.slug)
     open_desk(tablet)
     tablet.button("Send now").click()
     expect(page.get_by_text("Refused by the server for good, and taken away: 1.")).to_be_visible()
     expect(page.get_by_text("This link leads to no survey any more.")).to_be_visible()
 
 
-def test_what_waits_for_another_link_is_left_alone(open_page: Opener, served: factories.Served) -> None:
-    survey = factories.publish(served.database_url, SURVEY)
+def test_what_waits_for_another_link_is_left_alone(open_page: Opener, installation: factories.Served) -> None:
+    survey = factories.publish(installation.database_url, SURVEY)
     page = open_page(**PHONE)
     open_page.watch(page).allow(MISSING)
     visit = Respondent(page, survey.slug).open()

@@ -63,13 +63,13 @@ class Watcher:
 
 
 @pytest.fixture(params=["mouse", "keys"])
-def watcher(request: pytest.FixtureRequest, open_page: Opener, served: factories.Served) -> Watcher:
+def watcher(request: pytest.FixtureRequest, open_page: Opener, installation: factories.Served) -> Watcher:
     mouse = request.param == "mouse"
     page = open_page(**(DESK if mouse else {"viewport": PHONE["viewport"]}))
-    sign_in(page, served.database_url)
-    survey = factories.publish(served.database_url, SURVEY, minimum=10)
-    links = factories.plant(served.database_url, survey.slug, "North, 3000\nSouth, 1000")
-    return Watcher(page, mouse, survey, links, served.database_url)
+    sign_in(page, installation.database_url)
+    survey = factories.publish(installation.database_url, SURVEY, minimum=10)
+    links = factories.plant(installation.database_url, survey.slug, "North, 3000\nSouth, 1000")
+    return Watcher(page, mouse, survey, links, installation.database_url)
 
 
 NOTHING_IS_PRESSED = pytest.mark.parametrize("watcher", ["mouse"], indirect=True)
@@ -171,11 +171,11 @@ def test_a_folded_part_comes_when_it_is_opened_and_goes_when_it_is_closed(watche
     assert watcher.stays()
 
 
-def test_a_folded_part_is_a_page_without_scripts(open_page: Opener, served: factories.Served) -> None:
+def test_a_folded_part_is_a_page_without_scripts(open_page: Opener, installation: factories.Served) -> None:
     page = open_page(**DESK, java_script_enabled=False)
-    sign_in(page, served.database_url)
-    survey = factories.publish(served.database_url, SURVEY)
-    factories.store(served.database_url, survey, YES)
+    sign_in(page, installation.database_url)
+    survey = factories.publish(installation.database_url, SURVEY)
+    factories.store(installation.database_url, survey, YES)
     page.goto(f"/manage/surveys/{survey.slug}/results?interval=anytime")
     page.get_by_text("All numbers in a table").click()
     page.locator("#part-estimates").get_by_role("link", name="Show these numbers").click()

@@ -24,17 +24,19 @@ ENTRIES: dict[str, dict[str, Any]] = {
 
 
 @pytest.mark.parametrize("kind", ENTRIES)
-def test_no_page_grows_wider_than_a_phone(kind: str, open_page: Opener, served: factories.Served) -> None:
+def test_no_page_grows_wider_than_a_phone(
+    kind: str, open_page: Opener, installation: factories.Served
+) -> None:
     question = {"name": "q", "kind": kind, "text": LONG, **ENTRIES[kind]}
     plan = {"respondents": 9_000, "margin": 0.1}
     definition = factories.definition(title=LONG, introduction=LONG, questions=[question], plan=plan)
-    survey = factories.publish(served.database_url, definition)
-    links = factories.plant(served.database_url, survey.slug, f"{LONG[:100]}\n{LONG[1:90]}").values()
+    survey = factories.publish(installation.database_url, definition)
+    links = factories.plant(installation.database_url, survey.slug, f"{LONG[:100]}\n{LONG[1:90]}").values()
     columns = len(OPTIONS) if kind == "select_multiple" else 1
     for link in links:
-        factories.store(served.database_url, survey, [([1] * columns, 300), ([0] * columns, 40)], link)
+        factories.store(installation.database_url, survey, [([1] * columns, 300), ([0] * columns, 40)], link)
     page = open_page(**NARROW)
-    sign_in(page, served.database_url)
+    sign_in(page, installation.database_url)
     wide = []
     home = f"/manage/surveys/{survey.slug}"
     addresses = [f"{home}{path}" for path in ("", "/edit", "/results", "/explain", "/simulate", "/releases")]

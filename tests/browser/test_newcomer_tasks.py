@@ -79,7 +79,7 @@ def exams(person: Newcomer, *, published: bool = True, questions: int = 1) -> fa
     return None
 
 
-def answered(person: Newcomer) -> factories.Published:
+def make_answered_exams(person: Newcomer) -> factories.Published:
     """One that many answered in three strata."""
     survey = exams(person)
     assert survey is not None
@@ -111,7 +111,7 @@ def see_what_respondents_see(person: Newcomer) -> None:
 
 def tell_the_higher_of_two_strata(person: Newcomer) -> None:
     """Also whether that is sure: the sentence says it, or that the responses do not tell."""
-    answered(person)
+    make_answered_exams(person)
     sign_in(person.page, person.served.database_url)
     person.press(person.title)
     person.press("Results")
@@ -122,7 +122,7 @@ def tell_the_higher_of_two_strata(person: Newcomer) -> None:
 
 def tell_a_newspaper(person: Newcomer) -> None:
     """A sentence that says no more than the interval allows, to be pasted."""
-    answered(person)
+    make_answered_exams(person)
     sign_in(person.page, person.served.database_url)
     person.press(person.title)
     person.press("Results")
@@ -201,7 +201,7 @@ def let_a_colleague_look(person: Newcomer) -> None:
 
 def take_the_data_away(person: Newcomer) -> None:
     """The noisy responses, with scripts that compute the estimates again."""
-    answered(person)
+    make_answered_exams(person)
     sign_in(person.page, person.served.database_url)
     person.press(person.title)
     person.press("Results")
@@ -224,9 +224,9 @@ TASKS: dict[str, Callable[[Newcomer], None]] = {
 
 @pytest.mark.parametrize("task", TASKS)
 def test_a_task_takes_the_steps_that_are_written_down(
-    task: str, open_page: Opener, served: factories.Served
+    task: str, open_page: Opener, installation: factories.Served
 ) -> None:
-    person = Newcomer(open_page(**DESK), served)
+    person = Newcomer(open_page(**DESK), installation)
     TASKS[task](person)
     assert (person.presses, person.fields) == STEPS[task]
 

@@ -17,7 +17,7 @@ from tests.browser.conftest import PATIENCE, Opener
 from tests.browser.recorder import recording
 from tests.browser.site_users import PHONE, SURVEY, Respondent, change_language
 from tests.browser.test_traffic import lose_twice
-from tests.browser.visit_traces import COINS, STORED, differences, visited
+from tests.browser.visit_traces import COINS, STORED, differences, record_visit
 from tests.support import factories
 
 LOST = "ERR_INTERNET_DISCONNECTED|Failed to fetch|ERR_FAILED"
@@ -46,7 +46,7 @@ def await_kept(page: Page) -> None:
     )
 
 
-def opened(open_page: Opener, survey: factories.Published, **look: str) -> Respondent:
+def open_survey(open_page: Opener, survey: factories.Published, **look: str) -> Respondent:
     page = open_page(**PHONE, **look)
     open_page.watch(page).allow(f"{ASKED_TWICE}|was preloaded")
     visit = Respondent(page, survey.slug).open()
@@ -56,10 +56,10 @@ def opened(open_page: Opener, survey: factories.Published, **look: str) -> Respo
 
 
 def test_opened_survey_is_answered_without_a_network_and_arrives_once(
-    open_page: Opener, served: factories.Served
+    open_page: Opener, installation: factories.Served
 ) -> None:
-    survey = publish_offline(served)
-    visit = opened(open_page, survey)
+    survey = publish_offline(installation)
+    visit = open_survey(open_page, survey)
     page = visit.page
     open_page.watch(page).expect(LOST)
     bodies: list[str] = []
@@ -83,12 +83,16 @@ def test_opened_survey_is_answered_without_a_network_and_arrives_once(
     page.reload()  # what waits is what was sent; no answer comes back
     expect(visit.heading("Your answers are still waiting here")).to_be_visible()
     assert [list(json.loads(note)) for _, note in left_here(page)[2]] == [["pending", "to", "of", "spends"]]
-    assert factories.hashed_id(json.loads(shown)["id"]) not in {row[0] for row in stored(served)}
+    assert factories.hashed_id(json.loads(shown)["id"]) not in {
+        row[0] for row in list_responses(installation)
+    }
 
     page.context.set_offline(False)
     expect(visit.heading("Sent. Thank you.")).to_be_visible()
     assert set(bodies) == {shown}
-    assert [row[0] for row in stored(served)].count(factories.hashed_id(json.loads(shown)["id"])) == 1
+    assert [row[0] for row in list_responses(installation)].count(
+        factories.hashed_id(json.loads(shown)["id"])
+    ) == 1
     assert left_here(page)[:2] == ([], [])
     visit.open()
     expect(visit.heading("This survey was already answered on this device")).to_be_visible()
@@ -97,9 +101,9 @@ def test_opened_survey_is_answered_without_a_network_and_arrives_once(
 
 @pytest.mark.parametrize("coins", COINS)
 def test_what_is_sent_and_left_without_a_network_depends_on_no_answer(
-    open_page: Opener, served: factories.Served, coins: str
+    open_page: Opener, installation: factories.Served, coins: str
 ) -> None:
-    survey = publish_offline(served)
+    survey = publish_offline(installation)
 
     def behave(visit: Respondent, truth: str) -> None:
         await_kept(visit.page)
@@ -111,9 +115,9 @@ def test_what_is_sent_and_left_without_a_network_depends_on_no_answer(
         expect(visit.heading("Sent. Thank you.")).to_be_visible()
 
     waiting: list[object] = []
-    with recording(served.url) as recorder:
+    with recording(installation.url) as recorder:
         yes, no = (
-            visited(open_page, recorder, served, survey, truth, behave, coins, complaint=LOST)
+            record_visit(open_page, recorder, installation, survey, truth, behave, coins, complaint=LOST)
             for truth in ("Yes", "No")
         )
     assert differences(yes, no) == []
@@ -121,8 +125,8 @@ def test_what_is_sent_and_left_without_a_network_depends_on_no_answer(
     assert yes["stored"]["cached"] == yes["stored"]["workers"] == []
 
 
-def stored(served: factories.Served) -> list[tuple[object, ...]]:
-    return factories.stored(served.database_url)
+def list_responses(served: factories.Served) -> list[tuple[object, ...]]:
+    return factories.list_responses(served.database_url)
 
 
 def decline(visit: Respondent) -> None:
@@ -161,21 +165,21 @@ def decline_stalled(visit: Respondent) -> None:
 
 @pytest.mark.parametrize("leave", [decline, decline_early, decline_stalled, erase])
 def test_nothing_is_left_once_somebody_declines_or_erases(
-    open_page: Opener, served: factories.Served, leave: Callable[[Respondent], None]
+    open_page: Opener, installation: factories.Served, leave: Callable[[Respondent], None]
 ) -> None:
-    visit = opened(open_page, publish_offline(served))
+    visit = open_survey(open_page, publish_offline(installation))
     leave(visit)
     assert left_here(visit.page) == ([], [], [])
 
 
 @pytest.mark.parametrize("ends", ["arrived", "erased", "answered by the other"])
 def test_no_page_of_another_link_is_left_either(
-    open_page: Opener, served: factories.Served, ends: str
+    open_page: Opener, installation: factories.Served, ends: str
 ) -> None:
     """A phone may have opened the links of two groups: a note of one is the survey's, and so what goes with it."""
-    survey = publish_offline(served)
-    links = factories.plant(served.database_url, survey.slug, "North\nSouth")
-    north = opened(open_page, replace(survey, slug=links["North"]))
+    survey = publish_offline(installation)
+    links = factories.plant(installation.database_url, survey.slug, "North\nSouth")
+    north = open_survey(open_page, replace(survey, slug=links["North"]))
     page = north.page
     open_page.watch(page).allow(LOST)
     if ends != "answered by the other":
@@ -203,9 +207,9 @@ def erase_reviewed(visit: Respondent) -> None:
 
 
 def test_another_language_while_answers_wait_leads_to_no_error_of_the_browser(
-    open_page: Opener, served: factories.Served
+    open_page: Opener, installation: factories.Served
 ) -> None:
-    visit = opened(open_page, publish_offline(served))
+    visit = open_survey(open_page, publish_offline(installation))
     page = visit.page
     open_page.watch(page).allow(LOST)
     page.context.set_offline(True)
@@ -224,9 +228,9 @@ def test_another_language_while_answers_wait_leads_to_no_error_of_the_browser(
 
 
 def test_in_another_language_it_goes_on_without_a_network_too(
-    open_page: Opener, served: factories.Served
+    open_page: Opener, installation: factories.Served
 ) -> None:
-    visit = change_language(opened(open_page, publish_offline(served)), "es")
+    visit = change_language(open_survey(open_page, publish_offline(installation)), "es")
     page = visit.page
     open_page.watch(page).allow(LOST)
     page.evaluate(
@@ -241,25 +245,25 @@ def test_in_another_language_it_goes_on_without_a_network_too(
 
 
 def test_a_page_that_keeps_itself_after_it_was_sent_is_caught(
-    open_page: Opener, served: factories.Served
+    open_page: Opener, installation: factories.Served
 ) -> None:
     """The twin: without the removal, what the tests above look at is left."""
     page = open_page(**PHONE)
-    survey = publish_offline(served)
+    survey = publish_offline(installation)
 
-    def unpinned(route: Route) -> None:
+    def unpin_files(route: Route) -> None:
         answer = route.fetch()
         text = re.sub(r' (data-)?integrity="[^"]*"', "", answer.text())
         route.fulfill(response=answer, body=text)
 
-    def changed(route: Route) -> None:
+    def change_script(route: Route) -> None:
         answer = route.fetch()
         assert answer.text().count("await caches.delete(key(scope));") == 1
         text = answer.text().replace("await caches.delete(key(scope));", "return;")
         route.fulfill(response=answer, body=text)
 
-    page.route(f"**/s/{survey.slug}", unpinned)
-    page.route(f"**/client/*/{find_file('submit.js')}", changed)
+    page.route(f"**/s/{survey.slug}", unpin_files)
+    page.route(f"**/client/*/{find_file('submit.js')}", change_script)
     visit = Respondent(page, survey.slug).open()
     expect(visit.button("Start · {n} questions", n=3)).to_be_visible()
     await_kept(page)
@@ -269,18 +273,18 @@ def test_a_page_that_keeps_itself_after_it_was_sent_is_caught(
 
 @pytest.mark.parametrize("change", ["a new version", "closed", "not offline any more"])
 def test_a_kept_page_never_stands_in_for_what_the_network_says(
-    open_page: Opener, served: factories.Served, change: str
+    open_page: Opener, installation: factories.Served, change: str
 ) -> None:
-    survey = publish_offline(served)
-    visit = opened(open_page, survey)
+    survey = publish_offline(installation)
+    visit = open_survey(open_page, survey)
     page = visit.page
     if change == "closed":
         open_page.watch(page).expect("410")
-        factories.close(served.database_url, survey.slug)
+        factories.close(installation.database_url, survey.slug)
     elif change == "a new version":
-        factories.publish(served.database_url, {**SURVEY, "title": "Exams, again"}, survey.slug)
+        factories.publish(installation.database_url, {**SURVEY, "title": "Exams, again"}, survey.slug)
     else:
-        factories.settle(served.database_url, survey.slug, offline=False)
+        factories.settle(installation.database_url, survey.slug, offline=False)
     page.reload()
     if change == "a new version":
         expect(page.get_by_role("heading", name="Exams, again")).to_be_visible()
@@ -298,7 +302,7 @@ def test_a_kept_page_never_stands_in_for_what_the_network_says(
 
 
 @contextmanager
-def held(served: factories.Served) -> Iterator[None]:
+def hold_server(served: factories.Served) -> Iterator[None]:
     """The server stands still: connections are accepted and nothing is answered, until the end."""
     os.killpg(served.process.pid, signal.SIGSTOP)
     try:
@@ -308,17 +312,17 @@ def held(served: factories.Served) -> Iterator[None]:
 
 
 def test_where_nothing_comes_through_the_kept_page_comes_until_the_network_is_back(
-    open_page: Opener, served: factories.Served
+    open_page: Opener, installation: factories.Served
 ) -> None:
-    survey = publish_offline(served)
-    visit = opened(open_page, survey)
+    survey = publish_offline(installation)
+    visit = open_survey(open_page, survey)
     page = visit.page
     page.wait_for_load_state("networkidle")
     asked: list[str] = []
     page.context.on("request", lambda request: asked.append(request.url) if request.service_worker else None)
     page.context.new_cdp_session(page).send("Network.clearBrowserCache")  # so that every file is asked for
-    factories.publish(served.database_url, {**SURVEY, "title": "Exams, again"}, survey.slug)
-    with held(served):
+    factories.publish(installation.database_url, {**SURVEY, "title": "Exams, again"}, survey.slug)
+    with hold_server(installation):
         page.reload(timeout=4 * PATIENCE)
         visit.start(3)
         expect(visit.radio("Yes")).to_be_visible()
@@ -329,18 +333,23 @@ def test_where_nothing_comes_through_the_kept_page_comes_until_the_network_is_ba
     expect(page.get_by_role("heading", name="Exams, again")).to_be_visible()
 
 
-def test_an_answer_that_takes_its_time_is_waited_for(open_page: Opener, served: factories.Served) -> None:
-    survey = publish_offline(served)
-    page = opened(open_page, survey).page
-    factories.publish(served.database_url, {**SURVEY, "title": "Exams, again"}, survey.slug)
-    with held(served), page.context.expect_event("request", lambda request: bool(request.service_worker)):
+def test_an_answer_that_takes_its_time_is_waited_for(
+    open_page: Opener, installation: factories.Served
+) -> None:
+    survey = publish_offline(installation)
+    page = open_survey(open_page, survey).page
+    factories.publish(installation.database_url, {**SURVEY, "title": "Exams, again"}, survey.slug)
+    with (
+        hold_server(installation),
+        page.context.expect_event("request", lambda request: bool(request.service_worker)),
+    ):
         page.evaluate("location.reload()")
     expect(page.get_by_role("heading", name="Exams, again")).to_be_visible()
 
 
-def test_a_kept_file_that_was_altered_does_not_run(open_page: Opener, served: factories.Served) -> None:
-    survey = publish_offline(served)
-    visit = opened(open_page, survey)
+def test_a_kept_file_that_was_altered_does_not_run(open_page: Opener, installation: factories.Served) -> None:
+    survey = publish_offline(installation)
+    visit = open_survey(open_page, survey)
     page = visit.page
     watch = open_page.watch(page)
     watch.expect(rf"'integrity' attribute for resource '[^']*/{find_file('answer.js')}'")
@@ -361,10 +370,10 @@ def test_a_kept_file_that_was_altered_does_not_run(open_page: Opener, served: fa
 
 
 def test_other_surveys_and_browsers_without_workers_keep_nothing(
-    open_page: Opener, served: factories.Served
+    open_page: Opener, installation: factories.Served
 ) -> None:
     page = open_page(**PHONE)
-    visit = Respondent(page, factories.publish(served.database_url, SURVEY).slug).open()
+    visit = Respondent(page, factories.publish(installation.database_url, SURVEY).slug).open()
     expect(visit.button("Start · {n} questions", n=3)).to_be_visible()
     page.wait_for_load_state("networkidle")
     assert left_here(page) == ([], [], [])
@@ -372,7 +381,7 @@ def test_other_surveys_and_browsers_without_workers_keep_nothing(
 
     other = open_page(**PHONE)  # as Tor Browser and private windows of some others have it
     other.add_init_script("delete Navigator.prototype.serviceWorker")
-    visit = Respondent(other, publish_offline(served).slug).open()
+    visit = Respondent(other, publish_offline(installation).slug).open()
     visit.answer("Yes", "No", "Yes")
     assert other.evaluate("caches.keys()") == []
     visit.send()

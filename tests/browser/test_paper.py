@@ -14,15 +14,15 @@ from tests.views.test_paper_pages import count_stored
 
 @pytest.mark.parametrize("language", ["en", "es"])
 def test_a_batch_is_keyed_in_with_the_keyboard_alone(
-    open_page: Opener, served: factories.Served, inspector: Inspector, language: str
+    open_page: Opener, installation: factories.Served, inspector: Inspector, language: str
 ) -> None:
-    survey = factories.publish(served.database_url, SURVEY)
+    survey = factories.publish(installation.database_url, SURVEY)
     page = open_page(locale=language, **DESK)
     open_page.watch(page).expect("status of 422")
     desk = Desk(page, language)
-    sign_in(page, served.database_url)
+    sign_in(page, installation.database_url)
     page.goto(f"/manage/surveys/{survey.slug}/paper")
-    inspector.unfolded(page, "paper")
+    inspector.inspect_unfolded(page, "paper")
 
     sheets = desk.field("Sheets")
     press_on(page, sheets, "A")
@@ -34,7 +34,7 @@ def test_a_batch_is_keyed_in_with_the_keyboard_alone(
     problems = page.get_by_role("alert")
     expect(problems).to_be_focused()
     expect(problems).to_contain_text(re.compile(r"1.*X"))
-    inspector.unfolded(page, "paper, refused")
+    inspector.inspect_unfolded(page, "paper, refused")
     expect(sheets).to_have_value("ABX\nbba")
     press_on(page, sheets, "Control+A")
     page.keyboard.type("ABA\nbba\n")
@@ -44,6 +44,6 @@ def test_a_batch_is_keyed_in_with_the_keyboard_alone(
     expect(page.get_by_role("status")).to_have_text(
         desk.say("Stored. These sheets count now; results show them once there are enough.")
     )
-    inspector.unfolded(page, "paper, stored")
+    inspector.inspect_unfolded(page, "paper, stored")
     expect(sheets).to_have_value("")
-    assert count_stored(served.database_url, survey.slug) == 2
+    assert count_stored(installation.database_url, survey.slug) == 2

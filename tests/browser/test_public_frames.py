@@ -17,19 +17,19 @@ from tests.support import factories, sample_releases
 
 
 @pytest.fixture
-def report(served: factories.Served) -> str:
+def report(installation: factories.Served) -> str:
     """The address of a public report that tells a share."""
-    survey = factories.publish(served.database_url)
-    factories.store(served.database_url, survey, [([1, 0], 700), ([0, 1], 500)])
-    sample_releases.grant(served.database_url, survey.slug)
+    survey = factories.publish(installation.database_url)
+    factories.store(installation.database_url, survey, [([1, 0], 700), ([0, 1], 500)])
+    sample_releases.grant(installation.database_url, survey.slug)
     sample_releases.release(
-        served.database_url, survey.slug, {"kind": "share", "questions": ["q1"], "option": "yes"}
+        installation.database_url, survey.slug, {"kind": "share", "questions": ["q1"], "option": "yes"}
     )
-    with factories.writing(served.database_url) as session:
+    with factories.writing(installation.database_url) as session:
         found = survey_access.find(session, survey.slug)
         assert found is not None
         assert releases.read_ledger(session, found).released
-        return f"{served.url}/r/{report_links.make_link(session, found).slug}"
+        return f"{installation.url}/r/{report_links.make_link(session, found).slug}"
 
 
 class Other(BaseHTTPRequestHandler):

@@ -32,12 +32,12 @@ def test_a_response_is_looked_for_and_taken_back_by_its_words(
     language: str,
     device: dict[str, object],
     open_page: Opener,
-    served: factories.Served,
+    installation: factories.Served,
     inspector: Inspector,
 ) -> None:
     page = open_page(locale=language, **device)
     open_page.watch(page).expect("status of 410")
-    visit, receipt = send(page, served, language)
+    visit, receipt = send(page, installation, language)
     inspector.look(page, f"sent {language}")
     say = words(language)
     page.get_by_role("link", name=say("Is my response in?")).click()
@@ -69,7 +69,7 @@ def test_a_response_is_looked_for_and_taken_back_by_its_words(
         )
     )
     assert receipt.split()[0] not in page.url
-    factories.close(served.database_url, visit.slug)
+    factories.close(installation.database_url, visit.slug)
     look.click()
     expect(page.get_by_role("alert")).to_have_text(
         say("This survey was closed in the meantime, so that is no longer possible.")
@@ -81,12 +81,12 @@ def test_a_response_is_looked_for_and_taken_back_by_its_words(
 
 
 def test_while_the_server_has_too_much_to_do_the_page_asks_again_by_itself(
-    open_page: Opener, served: factories.Served
+    open_page: Opener, installation: factories.Served
 ) -> None:
     """Three times; then it says so, and the next press asks anew."""
     page = open_page(**PHONE)
     open_page.watch(page).allow("status of (429|503)")
-    _visit, receipt = send(page, served)
+    _visit, receipt = send(page, installation)
     page.get_by_role("link", name="Is my response in?").click()
     page.clock.install()
     asked: list[int] = []
@@ -123,14 +123,14 @@ def test_while_the_server_has_too_much_to_do_the_page_asks_again_by_itself(
 
 @pytest.mark.parametrize("came", [True, False])
 def test_a_receipt_whose_words_do_not_come_is_a_number_that_does_the_same(
-    open_page: Opener, served: factories.Served, came: bool
+    open_page: Opener, installation: factories.Served, came: bool
 ) -> None:
     """As on a page of a release that was replaced meanwhile; nothing is said of words that are not there."""
     page = open_page(**PHONE, locale="ar")
     if not came:
         open_page.watch(page).expect("status of 404")
         page.route("**/words*.js", lambda route: route.fulfill(status=404))
-    visit = Respondent(page, factories.publish(served.database_url, SURVEY).slug, "ar").open()
+    visit = Respondent(page, factories.publish(installation.database_url, SURVEY).slug, "ar").open()
     visit.answer("Yes", "No", "Yes")
     visit.button("Send").click()
     said = page.get_by_text(
@@ -156,10 +156,10 @@ CACHED = """async () => {
 
 
 def test_a_browsers_cache_does_not_tell_who_has_answered_from_who_declined(
-    open_page: Opener, served: factories.Served
+    open_page: Opener, installation: factories.Served
 ) -> None:
     """Nor the page of the receipt who has one."""
-    survey = factories.publish(served.database_url, SURVEY)
+    survey = factories.publish(installation.database_url, SURVEY)
     found = []
     for answers in (True, False):
         page = open_page(**PHONE)
@@ -207,13 +207,13 @@ def test_a_saved_receipt_is_scanned_and_sent_by_nobody_but_who_asks(
     language: str,
     device: dict[str, object],
     open_page: Opener,
-    served: factories.Served,
+    installation: factories.Served,
     inspector: Inspector,
     tmp_path: Path,
 ) -> None:
     page = open_page(locale=language, **device)
     say = words(language)
-    visit, receipt = send(page, served, language)
+    visit, receipt = send(page, installation, language)
     asked: list[str] = []
     page.on("request", lambda request: asked.append(f"{request.url} {request.post_data}"))
     page.get_by_text(say("As a picture to scan or save")).click()
@@ -225,7 +225,7 @@ def test_a_saved_receipt_is_scanned_and_sent_by_nobody_but_who_asks(
     download.value.save_as(tmp_path / "code.png")
     address = read_code(rows_of(tmp_path / "code.png"))
     number = address.partition("#")[2]
-    assert address == f"{served.url}/s/{visit.slug}/receipt#{number}"
+    assert address == f"{installation.url}/s/{visit.slug}/receipt#{number}"
     assert not [url for url in asked if not url.startswith("blob:")]
 
     other = open_page(locale=language, **device)
@@ -236,11 +236,11 @@ def test_a_saved_receipt_is_scanned_and_sent_by_nobody_but_who_asks(
     expect(field).to_have_value(receipt)
     expect(other.locator("#scanned")).to_be_visible()
     inspector.look(other, f"scanned {language}")
-    assert other.url == f"{served.url}/s/{visit.slug}/receipt"
+    assert other.url == f"{installation.url}/s/{visit.slug}/receipt"
     assert not [url for url in asked if number in url.replace(address, "") or receipt in url]
     other.go_back()
     other.go_forward()
-    assert other.url == f"{served.url}/s/{visit.slug}/receipt"
+    assert other.url == f"{installation.url}/s/{visit.slug}/receipt"
     # Another one, scanned into the same page; and what is none stays where it is.
     other.goto(f"/s/{visit.slug}/receipt#{'0' * 32}")
     expect(field).to_have_value(re.compile(r"^(\S+ )\1{10}\S+$"))
@@ -248,16 +248,18 @@ def test_a_saved_receipt_is_scanned_and_sent_by_nobody_but_who_asks(
     expect(field).to_have_value(receipt)
     other.get_by_role("button", name=say("Is my response in?")).click()
     expect(other.get_by_role("status")).to_have_text(say("Your response is in."))
-    factories.close(served.database_url, visit.slug)
+    factories.close(installation.database_url, visit.slug)
     open_page.watch(other).expect("status of 410")
     other.goto(f"/s/{visit.slug}/how")
     other.goto(address)
     expect(other.get_by_role("textbox")).to_have_count(0)
-    assert other.url == f"{served.url}/s/{visit.slug}/receipt"
+    assert other.url == f"{installation.url}/s/{visit.slug}/receipt"
 
 
-def test_an_address_without_a_receipt_fills_in_nothing(open_page: Opener, served: factories.Served) -> None:
-    slug = factories.publish(served.database_url, SURVEY).slug
+def test_an_address_without_a_receipt_fills_in_nothing(
+    open_page: Opener, installation: factories.Served
+) -> None:
+    slug = factories.publish(installation.database_url, SURVEY).slug
     page = open_page(**PHONE)
     for fragment in ("main", "0" * 31, "F" * 32):
         page.goto(f"/s/{slug}/receipt?with={fragment}#{fragment}")

@@ -29,8 +29,8 @@ new MutationObserver(() => {
 
 
 @pytest.fixture
-def survey(served: factories.Served) -> factories.Published:
-    return factories.publish(served.database_url, SURVEY)
+def survey(installation: factories.Served) -> factories.Published:
+    return factories.publish(installation.database_url, SURVEY)
 
 
 @pytest.fixture
@@ -159,13 +159,13 @@ INCONSISTENT: dict[str, tuple[str, Change]] = {
 def test_a_definition_that_was_altered_is_refused(
     page: Page, open_page: Opener, survey: factories.Published, tampering: str
 ) -> None:
-    def altered(route: Route) -> None:
+    def alter_definition(route: Route) -> None:
         answer = route.fetch()
         document = answer.json()
         TAMPERED[tampering](document["definition"])
         route.fulfill(response=answer, json=document)
 
-    page.route("**/survey.json", altered)
+    page.route("**/survey.json", alter_definition)
     open_page.watch(page).expect("hash: ")
     expect_refusal(Respondent(page, survey.slug).open(), "hash")
 
@@ -228,10 +228,10 @@ def test_a_definition_that_is_none_is_refused(
 
 @pytest.mark.parametrize("language", ["en", "es"])
 def test_closed_and_unknown_surveys_say_so(
-    open_page: Opener, served: factories.Served, survey: factories.Published, language: str
+    open_page: Opener, installation: factories.Served, survey: factories.Published, language: str
 ) -> None:
-    factories.close(served.database_url, survey.slug)
-    draft = factories.draft(served.database_url, SURVEY)
+    factories.close(installation.database_url, survey.slug)
+    draft = factories.draft(installation.database_url, SURVEY)
     page = open_page(**PHONE, locale=language)
     open_page.watch(page).expect("404|410")
     for slug, title in [

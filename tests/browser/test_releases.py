@@ -53,14 +53,14 @@ class Releaser:
 
 
 @pytest.fixture(params=["mouse", "keys", "no script"])
-def releaser(request: pytest.FixtureRequest, open_page: Opener, served: factories.Served) -> Releaser:
+def releaser(request: pytest.FixtureRequest, open_page: Opener, installation: factories.Served) -> Releaser:
     mouse = request.param != "keys"
     options = DESK if mouse else {"viewport": PHONE["viewport"]}
     page = open_page(**options, java_script_enabled=request.param != "no script")
-    sign_in(page, served.database_url)
-    survey = factories.publish(served.database_url, SURVEY)
-    factories.store(served.database_url, survey, YES)
-    return Releaser(page, mouse, survey, served.database_url)
+    sign_in(page, installation.database_url)
+    survey = factories.publish(installation.database_url, SURVEY)
+    factories.store(installation.database_url, survey, YES)
+    return Releaser(page, mouse, survey, installation.database_url)
 
 
 def test_from_the_budget_to_the_public_report(releaser: Releaser, open_page: Opener) -> None:
@@ -148,13 +148,13 @@ def test_many_questions_are_folded_and_nothing_of_them_is_out_of_reach(releaser:
     expect(shape).to_be_visible()
 
 
-def test_a_copied_sentence_says_how_sure_it_is(open_page: Opener, served: factories.Served) -> None:
+def test_a_copied_sentence_says_how_sure_it_is(open_page: Opener, installation: factories.Served) -> None:
     """Pasted elsewhere, it stands without its page and its figure."""
     page = open_page(**DESK, permissions=["clipboard-read", "clipboard-write"])
-    sign_in(page, served.database_url)
-    survey = factories.publish(served.database_url, SURVEY)
-    factories.store(served.database_url, survey, YES)
-    with factories.writing(served.database_url) as session:
+    sign_in(page, installation.database_url)
+    survey = factories.publish(installation.database_url, SURVEY)
+    factories.store(installation.database_url, survey, YES)
+    with factories.writing(installation.database_url) as session:
         found = survey_access.find(session, survey.slug)
         assert found is not None
         releases.set_budget(session, found, 3, 0, "unbounded", None)
@@ -181,10 +181,10 @@ def test_a_copied_sentence_says_how_sure_it_is(open_page: Opener, served: factor
         assert copied.endswith(said)
 
 
-def test_a_plan_from_a_file(open_page: Opener, served: factories.Served, tmp_path: Path) -> None:
+def test_a_plan_from_a_file(open_page: Opener, installation: factories.Served, tmp_path: Path) -> None:
     page = open_page(**DESK)
-    sign_in(page, served.database_url)
-    slug = factories.publish(served.database_url, SURVEY).slug
+    sign_in(page, installation.database_url)
+    slug = factories.publish(installation.database_url, SURVEY).slug
     plan = {"format": 1, "division": "given", "items": [{**share("paid"), "epsilon": "0.125"}]}
     (tmp_path / "plan.json").write_text(json.dumps(plan))
     desk = Desk(page)
@@ -202,9 +202,9 @@ def test_a_plan_from_a_file(open_page: Opener, served: factories.Served, tmp_pat
 
 @pytest.mark.parametrize("language", ["en", "es"])
 def test_no_page_of_releases_has_a_violation(
-    language: str, open_page: Opener, served: factories.Served, inspector: Inspector
+    language: str, open_page: Opener, installation: factories.Served, inspector: Inspector
 ) -> None:
-    page, database = open_page(locale=language), served.database_url
+    page, database = open_page(locale=language), installation.database_url
     watch = open_page.watch(page)
     watch.expect("422")
     sign_in(page, database)
@@ -215,41 +215,41 @@ def test_no_page_of_releases_has_a_violation(
     inspector.unfold(page, home, "no budget")
     page.locator("#epsilon").fill("0")
     page.locator("form.settings .primary").click()
-    inspector.unfolded(page, "a budget that was refused")
+    inspector.inspect_unfolded(page, "a budget that was refused")
     page.locator("#epsilon").fill("3")
     page.locator("#delta").fill("0.0001")
     page.locator("form.settings .primary").click()
     page.wait_for_url("**?said=budget")
-    inspector.unfolded(page, "a budget, nothing released")
+    inspector.inspect_unfolded(page, "a budget, nothing released")
     factories.plant(database, survey.slug, "Spain > " + "A long name without end " * 6 + "\nPeru")
     inspector.unfold(page, f"{home}/new", "the builder")
     page.locator("#share").fill("x")
     page.locator("[value=exceeding]").click()
-    inspector.unfolded(page, "a comparison that was refused")
+    inspector.inspect_unfolded(page, "a comparison that was refused")
     for item in (COUNT, share("copied"), {"kind": "hierarchy"}):
         page.locator(f"[name=item][value='{key(item)}']").check()
     page.locator("#people").fill("1000")
     page.locator("#side1").select_option("copied")
     page.locator("#side2").select_option("*strata")
     page.locator("[value=table]").click()
-    inspector.unfolded(page, "a plan with its price")
+    inspector.inspect_unfolded(page, "a plan with its price")
     page.locator("[name=division][value=errors]").check()
     page.locator("#builder [value=look]").click()
-    inspector.unfolded(page, "a plan that needs errors")
+    inspector.inspect_unfolded(page, "a plan that needs errors")
     page.locator("[name=division][value=equally]").check()
     page.locator("#builder [value=look]").click()
     page.locator("[name=sure]").check()
     page.locator(".looked .card .primary").click()
     page.wait_for_url("**/releases/1?said=released")
-    inspector.unfolded(page, "a release")
+    inspector.inspect_unfolded(page, "a release")
     page.goto(home)
     page.locator("#public button").click()
     expect(page.locator("#link")).to_be_visible()
-    inspector.unfolded(page, "releases and the public link")
+    inspector.inspect_unfolded(page, "releases and the public link")
     visitor = open_page(locale=language)
     open_page.watch(visitor).expect("410")
     inspector.unfold(visitor, page.locator("#link").inner_text(), "the public report")
     page.locator("#public form button").click()
     expect(page.locator("#link")).to_have_count(0)
     visitor.reload()
-    inspector.unfolded(visitor, "a report that was withdrawn")
+    inspector.inspect_unfolded(visitor, "a report that was withdrawn")

@@ -45,7 +45,7 @@ OUTSIDE = """() => [...document.querySelectorAll('svg.drawing')].flatMap((svg) =
 })"""
 
 
-def written(database_url: str, slug: str, language: str) -> tuple[str, str]:
+def write_reports(database_url: str, slug: str, language: str) -> tuple[str, str]:
     """The internal and the public report."""
     with factories.writing(database_url) as session:
         found = survey_access.find(session, slug)
@@ -56,19 +56,19 @@ def written(database_url: str, slug: str, language: str) -> tuple[str, str]:
 
 
 @pytest.fixture
-def slug(served: factories.Served) -> str:
+def slug(installation: factories.Served) -> str:
     """A survey of every kind of question, with strata, answered by made-up people."""
-    survey = factories.publish(served.database_url, every_kind.document())
-    with factories.writing(served.database_url) as session:
+    survey = factories.publish(installation.database_url, every_kind.document())
+    with factories.writing(installation.database_url) as session:
         found = survey_access.find(session, survey.slug)
         assert found is not None
         for _ in simulate(session, found, 60, Assumptions()):
             pass
-    factories.plant(served.database_url, survey.slug, "Spain > Madrid\nPeru")
+    factories.plant(installation.database_url, survey.slug, "Spain > Madrid\nPeru")
     return survey.slug
 
 
-def opened(page: Page, text: str) -> Page:
+def open_text(page: Page, text: str) -> Page:
     page.goto("about:blank")
     page.set_content(text)
     return page
@@ -76,13 +76,15 @@ def opened(page: Page, text: str) -> Page:
 
 @pytest.mark.parametrize("language", ["en", "es"])
 def test_both_reports_are_for_everybody(
-    open_page: Opener, served: factories.Served, inspector: Inspector, slug: str, language: str
+    open_page: Opener, installation: factories.Served, inspector: Inspector, slug: str, language: str
 ) -> None:
     page = open_page(**DESK)
     refused: list[str] = []
     page.on("console", lambda message: refused.append(message.text))
-    for name, text in zip(("internal", "public"), written(served.database_url, slug, language), strict=True):
-        opened(page, text)
+    for name, text in zip(
+        ("internal", "public"), write_reports(installation.database_url, slug, language), strict=True
+    ):
+        open_text(page, text)
         inspector.look(page, f"{name} report, folded")
         page.evaluate("document.querySelectorAll('details').forEach((it) => { it.open = true; })")
         assert page.evaluate(OUTSIDE) == []
@@ -127,21 +129,21 @@ def test_texts_of_any_script_stay_in_their_drawing(open_page: Opener, name: str)
     style = (factories.ROOT / "client" / "drawings.css").read_text("utf-8")
 
     def problems(svgs: list[str]) -> Any:
-        opened(page, f"<style>:root {{ --sans: system-ui, sans-serif }} {style}</style>{''.join(svgs)}")
+        open_text(page, f"<style>:root {{ --sans: system-ui, sans-serif }} {style}</style>{''.join(svgs)}")
         return page.evaluate(OUTSIDE)
 
     assert problems([drawing.svg for drawing in drawings]) == []
     # The broken twin: the same texts in letters half as large again.
     bigger = style.replace("12px", "18px")
-    opened(page, f"<style>:root {{ --sans: system-ui, sans-serif }} {bigger}</style>{drawings[0].svg}")
+    open_text(page, f"<style>:root {{ --sans: system-ui, sans-serif }} {bigger}</style>{drawings[0].svg}")
     assert page.evaluate(OUTSIDE) != []
 
 
 def test_a_finding_among_the_numbers_of_a_release_is_laid_out_as_text(
-    open_page: Opener, served: factories.Served, slug: str
+    open_page: Opener, installation: factories.Served, slug: str
 ) -> None:
     """Not as those above, in columns: on paper it had half of a half of the page."""
-    page = opened(open_page(**DESK), written(served.database_url, slug, "en")[1])
+    page = open_text(open_page(**DESK), write_reports(installation.database_url, slug, "en")[1])
     page.emulate_media(media="print")
     looks = page.locator("p.found").evaluate_all(
         "them => them.map(it => getComputedStyle(it)).map(it => it.display + it.borderBlockStartWidth)"
@@ -149,8 +151,8 @@ def test_a_finding_among_the_numbers_of_a_release_is_laid_out_as_text(
     assert set(looks) == {"block0px"}
 
 
-def test_on_paper_names_are_whole(open_page: Opener, served: factories.Served, slug: str) -> None:
-    page = opened(open_page(**DESK), written(served.database_url, slug, "en")[1])
+def test_on_paper_names_are_whole(open_page: Opener, installation: factories.Served, slug: str) -> None:
+    page = open_text(open_page(**DESK), write_reports(installation.database_url, slug, "en")[1])
     page.emulate_media(media="print")
     page.set_viewport_size({"width": 672, "height": 990})  # A4 within the margins of report.css
 
@@ -162,9 +164,9 @@ def test_on_paper_names_are_whole(open_page: Opener, served: factories.Served, s
 
 
 def test_on_paper_the_heads_of_a_table_come_again_on_each_page(
-    open_page: Opener, served: factories.Served, slug: str
+    open_page: Opener, installation: factories.Served, slug: str
 ) -> None:
-    page = opened(open_page(**DESK), written(served.database_url, slug, "en")[0])
+    page = open_text(open_page(**DESK), write_reports(installation.database_url, slug, "en")[0])
 
     pages = [
         " ".join(found.extract_text().split())

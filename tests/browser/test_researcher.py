@@ -20,9 +20,9 @@ INTRODUCTION = "Who asks, and why."
 
 
 @pytest.fixture
-def desk(open_page: Opener, served: factories.Served) -> Desk:
+def desk(open_page: Opener, installation: factories.Served) -> Desk:
     page = open_page(**DESK)
-    sign_in(page, served.database_url)
+    sign_in(page, installation.database_url)
     return Desk(page)
 
 
@@ -34,7 +34,7 @@ def write_survey(desk: Desk) -> None:
     desk.part(1, "Wording").fill(WORDINGS[0])
     for wording in WORDINGS[1:]:
         desk.add(wording=wording)
-    desk.saved()
+    desk.await_saved()
     desk.slider().focus()
     for _ in range(5):
         desk.page.keyboard.press("ArrowRight")
@@ -85,9 +85,9 @@ def test_the_slider_shows_its_consequences(desk: Desk) -> None:
         expect(desk.slider()).to_be_focused()
 
 
-def test_the_preview_sends_and_stores_nothing(desk: Desk, served: factories.Served) -> None:
+def test_the_preview_sends_and_stores_nothing(desk: Desk, installation: factories.Served) -> None:
     write_survey(desk)
-    before = factories.dump(served.database_url)
+    before = factories.dump(installation.database_url)
     page = desk.page
     sent: list[str] = []
     page.on("request", lambda request: sent.append(request.url) if request.method != "GET" else None)
@@ -99,15 +99,17 @@ def test_the_preview_sends_and_stores_nothing(desk: Desk, served: factories.Serv
     expect(visit.heading("End of the preview")).to_be_visible()
     assert sent == []
     assert page.evaluate("[localStorage.length, sessionStorage.length]") == [0, 0]
-    assert factories.dump(served.database_url) == before
+    assert factories.dump(installation.database_url) == before
 
 
-def test_from_the_draft_to_the_downloads(desk: Desk, open_page: Opener, served: factories.Served) -> None:
+def test_from_the_draft_to_the_downloads(
+    desk: Desk, open_page: Opener, installation: factories.Served
+) -> None:
     page = desk.page
     write_survey(desk)
     page.get_by_role("button", name="Publish").click()
-    link = share(desk, served.url)
-    factories.settle(served.database_url, desk.slug, minimum=1)
+    link = share(desk, installation.url)
+    factories.settle(installation.database_url, desk.slug, minimum=1)
 
     page.clock.install()
     desk.link("Results").click()
@@ -189,10 +191,12 @@ def rows(text: str) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(text)))
 
 
-def test_on_a_phone_with_the_keyboard_alone_in_spanish(open_page: Opener, served: factories.Served) -> None:
+def test_on_a_phone_with_the_keyboard_alone_in_spanish(
+    open_page: Opener, installation: factories.Served
+) -> None:
     page = open_page(viewport=PHONE["viewport"], locale="es")
     desk = Desk(page, "es")
-    page.goto(f"/manage/sign-in/{factories.sign_in_secret(served.database_url)}")
+    page.goto(f"/manage/sign-in/{factories.sign_in_secret(installation.database_url)}")
     press_on(page, desk.button("Sign in"), "Enter")
     press_on(page, page.get_by_role("link", name="Nueva encuesta"), "Enter")
     expect(desk.field("Title")).to_be_focused()

@@ -32,8 +32,8 @@ EventTarget.prototype.addEventListener = function (name, ...rest) {
 
 
 @pytest.fixture
-def survey(served: factories.Served) -> factories.Published:
-    return factories.publish(served.database_url, SURVEY)
+def survey(installation: factories.Served) -> factories.Published:
+    return factories.publish(installation.database_url, SURVEY)
 
 
 @pytest.fixture
@@ -65,7 +65,7 @@ def sent_bodies(page: Page) -> list[str]:
 
 def own_rows(served: factories.Served, body: str) -> int:
     identity = factories.stored_id(json.loads(body))
-    return sum(row[0] == identity for row in factories.stored(served.database_url))
+    return sum(row[0] == identity for row in factories.list_responses(served.database_url))
 
 
 def lose(visit: Respondent) -> None:
@@ -83,7 +83,7 @@ def lose(visit: Respondent) -> None:
     expect(given_up).to_be_visible()
 
 
-def test_it_is_sent_as_soon_as_the_network_is_back(visit: Respondent, served: factories.Served) -> None:
+def test_it_is_sent_as_soon_as_the_network_is_back(visit: Respondent, installation: factories.Served) -> None:
     page, bodies = visit.page, sent_bodies(visit.page)
     lose(visit)
     expect(visit.heading(WAITING)).to_be_visible()
@@ -96,13 +96,13 @@ def test_it_is_sent_as_soon_as_the_network_is_back(visit: Respondent, served: fa
 
     expect(visit.heading(SENT)).to_be_focused()
     assert len(set(bodies)) == 1
-    assert own_rows(served, bodies[0]) == 1
+    assert own_rows(installation, bodies[0]) == 1
 
 
 @pytest.mark.parametrize("event", EVENTS)
 @pytest.mark.parametrize("listens", [True, False], ids=["", "a page that does not listen"])
 def test_it_is_sent_when_there_is_a_reason_to(
-    event: str, listens: bool, open_page: Opener, survey: factories.Published, served: factories.Served
+    event: str, listens: bool, open_page: Opener, survey: factories.Published, installation: factories.Served
 ) -> None:
     visit = ready(open_page, survey, "" if listens else DEAF % event)
     page = visit.page
@@ -122,7 +122,7 @@ def test_it_is_sent_when_there_is_a_reason_to(
         assert len(bodies) == 1
 
 
-def test_it_is_sent_when_the_link_is_opened_again(visit: Respondent, served: factories.Served) -> None:
+def test_it_is_sent_when_the_link_is_opened_again(visit: Respondent, installation: factories.Served) -> None:
     bodies = sent_bodies(visit.page)
     lose(visit)
     visit.page.close()
@@ -133,10 +133,10 @@ def test_it_is_sent_when_the_link_is_opened_again(visit: Respondent, served: fac
 
     expect(again.heading(SENT)).to_be_visible()
     assert len(set(bodies)) == 1
-    assert own_rows(served, bodies[0]) == 1
+    assert own_rows(installation, bodies[0]) == 1
 
 
-def test_no_attempt_before_the_server_wants_one(visit: Respondent, served: factories.Served) -> None:
+def test_no_attempt_before_the_server_wants_one(visit: Respondent, installation: factories.Served) -> None:
     page, bodies = visit.page, sent_bodies(visit.page)
     said = {"Retry-After": "7", "Content-Type": "application/json"}
     page.route(RESPONSES, lambda route: route.fulfill(status=503, headers=said, body="{}"), times=1)
@@ -156,11 +156,11 @@ def test_no_attempt_before_the_server_wants_one(visit: Respondent, served: facto
 
     expect(visit.heading(SENT)).to_be_visible()
     assert bodies == [bodies[0]] * 2
-    assert own_rows(served, bodies[0]) == 1
+    assert own_rows(installation, bodies[0]) == 1
 
 
 def test_an_answer_that_never_comes_is_given_up_and_the_same_is_sent_again(
-    visit: Respondent, served: factories.Served
+    visit: Respondent, installation: factories.Served
 ) -> None:
     page, bodies = visit.page, sent_bodies(visit.page)
     page.route(RESPONSES, lambda _route: None, times=1)
@@ -174,12 +174,12 @@ def test_an_answer_that_never_comes_is_given_up_and_the_same_is_sent_again(
 
     expect(visit.heading(SENT)).to_be_visible()
     assert bodies == [bodies[0]] * 2
-    assert own_rows(served, bodies[0]) == 1
+    assert own_rows(installation, bodies[0]) == 1
 
 
 @pytest.mark.parametrize("locks", [True, False], ids=["", "without locks"])
 def test_of_two_pages_one_sends_at_a_time(
-    locks: bool, open_page: Opener, survey: factories.Published, served: factories.Served
+    locks: bool, open_page: Opener, survey: factories.Published, installation: factories.Served
 ) -> None:
     visit = ready(open_page, survey)
     context = visit.page.context
@@ -210,10 +210,12 @@ def test_of_two_pages_one_sends_at_a_time(
         for one in visits:
             expect(one.heading(SENT)).to_be_visible()
     assert len(set(bodies)) == 1
-    assert own_rows(served, bodies[0]) == 1
+    assert own_rows(installation, bodies[0]) == 1
 
 
-def test_traces_erased_on_one_page_are_sent_by_none(visit: Respondent, served: factories.Served) -> None:
+def test_traces_erased_on_one_page_are_sent_by_none(
+    visit: Respondent, installation: factories.Served
+) -> None:
     lose(visit)
     context, (kept,) = visit.page.context, visit.page.evaluate("Object.values(localStorage)")
     body = json.loads(json.loads(kept)["pending"])
@@ -233,12 +235,12 @@ def test_traces_erased_on_one_page_are_sent_by_none(visit: Respondent, served: f
 
     expect(visit.heading("Nothing of this survey is left on this page")).to_be_visible()
     assert bodies == []
-    assert own_rows(served, json.dumps(body)) == 0
+    assert own_rows(installation, json.dumps(body)) == 0
     assert visit.page.evaluate("localStorage.length") == 0
 
 
 def test_traces_erased_on_one_page_while_another_is_sending_leave_no_note(
-    visit: Respondent, served: factories.Served
+    visit: Respondent, installation: factories.Served
 ) -> None:
     bodies = sent_bodies(visit.page)
     other = Respondent(visit.page.context.new_page(), visit.slug).open()
@@ -252,12 +254,12 @@ def test_traces_erased_on_one_page_while_another_is_sending_leave_no_note(
     held.pop().continue_()
     expect(visit.heading(SENT)).to_be_visible()
     expect(visit.page.get_by_text("This browser remembers nothing of it")).to_be_visible()
-    assert own_rows(served, bodies[0]) == 1
+    assert own_rows(installation, bodies[0]) == 1
     assert visit.page.evaluate("localStorage.length") == 0
 
 
 def test_where_nothing_can_be_kept_the_page_does_not_say_that_it_is(
-    open_page: Opener, survey: factories.Published, served: factories.Served
+    open_page: Opener, survey: factories.Published, installation: factories.Served
 ) -> None:
     forbidden = (
         "Object.defineProperty(globalThis, 'localStorage', { get() { throw new Error('SecurityError'); } })"
@@ -269,7 +271,7 @@ def test_where_nothing_can_be_kept_the_page_does_not_say_that_it_is(
     expect(visit.page.get_by_text(KEPT)).to_have_count(0)
     visit.page.context.set_offline(False)
     expect(visit.heading(SENT)).to_be_visible()
-    assert own_rows(served, bodies[0]) == 1
+    assert own_rows(installation, bodies[0]) == 1
 
 
 def test_a_server_that_was_stopped_gets_it_when_it_is_back(open_page: Opener, sqlite: NewDatabase) -> None:
@@ -300,7 +302,12 @@ LATE = [
 
 @pytest.mark.parametrize(("change", "arrived", "heading"), LATE)
 def test_a_survey_that_takes_no_answers_any_more_tells_what_became_of_them(
-    change: str, arrived: bool, heading: str, visit: Respondent, served: factories.Served, open_page: Opener
+    change: str,
+    arrived: bool,
+    heading: str,
+    visit: Respondent,
+    installation: factories.Served,
+    open_page: Opener,
 ) -> None:
     """Whether they had arrived without the page having learnt it, or not."""
     page, bodies = visit.page, sent_bodies(visit.page)
@@ -313,32 +320,32 @@ def test_a_survey_that_takes_no_answers_any_more_tells_what_became_of_them(
         lose(visit)
     page.close()
     if change == "closed":
-        factories.close(served.database_url, visit.slug)
+        factories.close(installation.database_url, visit.slug)
     else:
-        factories.settle(served.database_url, visit.slug, paused=True)
+        factories.settle(installation.database_url, visit.slug, paused=True)
     late = Respondent(page.context.new_page(), visit.slug)
     page.context.set_offline(False)
     late.open()
 
     expect(late.heading(heading)).to_be_visible()
     assert len(set(bodies)) == 1
-    assert own_rows(served, bodies[0]) == int(arrived)
+    assert own_rows(installation, bodies[0]) == int(arrived)
     stored = late.page.evaluate("Object.values(localStorage).map((text) => Object.keys(JSON.parse(text))[0])")
     if heading == WAITING:
         expect(late.page.get_by_text("The survey takes no answers at the moment.")).to_be_visible()
         expect(late.page.get_by_text(KEPT)).to_be_visible()
-        factories.settle(served.database_url, visit.slug, paused=False)
+        factories.settle(installation.database_url, visit.slug, paused=False)
         late.page.evaluate(EVENTS["online"])
         expect(late.heading(SENT)).to_be_visible()
-        assert own_rows(served, bodies[0]) == 1
+        assert own_rows(installation, bodies[0]) == 1
     else:
         assert stored == (["sent"] if arrived else [])
 
 
 def test_who_waits_for_nothing_is_told_that_the_survey_is_closed(
-    open_page: Opener, survey: factories.Published, served: factories.Served
+    open_page: Opener, survey: factories.Published, installation: factories.Served
 ) -> None:
-    factories.close(served.database_url, survey.slug)
+    factories.close(installation.database_url, survey.slug)
     page = open_page(**PHONE)
     open_page.watch(page).expect("status of 410")
     visit = Respondent(page, survey.slug).open()

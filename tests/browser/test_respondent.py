@@ -24,8 +24,8 @@ MOST_UNPACKED = 90_000
 
 
 @pytest.fixture
-def survey(served: factories.Served) -> factories.Published:
-    return factories.publish(served.database_url, SURVEY)
+def survey(installation: factories.Served) -> factories.Published:
+    return factories.publish(installation.database_url, SURVEY)
 
 
 @pytest.fixture(params=["en", "es"])
@@ -41,7 +41,11 @@ def english(open_page: Opener, survey: factories.Published) -> Respondent:
 
 
 def own_rows(served: factories.Served, identity: str) -> list[tuple[object, ...]]:
-    return [row for row in factories.stored(served.database_url) if row[0] == factories.hashed_id(identity)]
+    return [
+        row
+        for row in factories.list_responses(served.database_url)
+        if row[0] == factories.hashed_id(identity)
+    ]
 
 
 def label(page: Page) -> str:
@@ -54,7 +58,7 @@ def sent_bodies(page: Page) -> list[str]:
     return bodies
 
 
-def test_a_whole_visit(visit: Respondent, served: factories.Served) -> None:
+def test_a_whole_visit(visit: Respondent, installation: factories.Served) -> None:
     page = visit.page
     bodies = sent_bodies(page)
     assert page.locator("html").get_attribute("lang") == page.evaluate("navigator.language")
@@ -77,16 +81,16 @@ def test_a_whole_visit(visit: Respondent, served: factories.Served) -> None:
     assert bodies == [body]
     answer = json.loads(body)
     expect(page.locator("output")).to_have_text(re.compile(r"^(\S+ ){11}\S+$"))
-    (row,) = own_rows(served, answer["id"])
+    (row,) = own_rows(installation, answer["id"])
     assert row[2] == bytes(answer["reports"])
 
 
 def test_the_words_are_the_readers_and_the_answers_the_surveys(
-    visit: Respondent, served: factories.Served
+    visit: Respondent, installation: factories.Served
 ) -> None:
     spanish = visit.page.evaluate("navigator.language") == "es"
     for own, other, language in [("Yes", "Sí", "en"), ("Sí", "Yes", "es")]:
-        visit.slug = factories.publish(served.database_url, {**SURVEY, "language": language}).slug
+        visit.slug = factories.publish(installation.database_url, {**SURVEY, "language": language}).slug
         visit.open().start(3)
         for text in ("Siguiente", "Atrás"):
             button = visit.page.get_by_role("button", name=re.compile(rf"^\W*{text}$"))
@@ -160,7 +164,7 @@ def stored_here(page: Page) -> list[str]:
 
 
 def test_what_did_not_get_through_is_sent_later_with_the_same_bytes(
-    english: Respondent, open_page: Opener, served: factories.Served
+    english: Respondent, open_page: Opener, installation: factories.Served
 ) -> None:
     page = english.page
     bodies = sent_bodies(page)
@@ -177,12 +181,12 @@ def test_what_did_not_get_through_is_sent_later_with_the_same_bytes(
     # Nobody presses anything.
     expect(english.heading("Sent. Thank you.")).to_be_visible()
     assert set(bodies) == {kept}
-    assert len(own_rows(served, json.loads(kept)["id"])) == 1
+    assert len(own_rows(installation, json.loads(kept)["id"])) == 1
 
 
 @pytest.mark.parametrize("lost", ["request", "answer"])
 def test_it_tries_again_by_itself_then_when_asked_and_is_stored_once(
-    english: Respondent, open_page: Opener, served: factories.Served, lost: str
+    english: Respondent, open_page: Opener, installation: factories.Served, lost: str
 ) -> None:
     page = english.page
     bodies = sent_bodies(page)
@@ -207,20 +211,20 @@ def test_it_tries_again_by_itself_then_when_asked_and_is_stored_once(
     expect(english.heading("Sent. Thank you.")).to_be_visible()
     assert len(bodies) == 10
     assert len(set(bodies)) == 1
-    assert len(own_rows(served, json.loads(bodies[0])["id"])) == 1
+    assert len(own_rows(installation, json.loads(bodies[0])["id"])) == 1
 
 
 @pytest.mark.parametrize("change", ["closed", "a new version"])
 def test_a_survey_that_changed_meanwhile_stores_nothing_and_says_why(
-    english: Respondent, open_page: Opener, served: factories.Served, change: str
+    english: Respondent, open_page: Opener, installation: factories.Served, change: str
 ) -> None:
     page = english.page
     english.answer("Yes", "No", "Yes")
     identity = json.loads(english.sent_body())["id"]
     if change == "closed":
-        factories.close(served.database_url, english.slug)
+        factories.close(installation.database_url, english.slug)
     else:
-        factories.publish(served.database_url, {**SURVEY, "title": "Exams, again"}, english.slug)
+        factories.publish(installation.database_url, {**SURVEY, "title": "Exams, again"}, english.slug)
     open_page.watch(page).expect("410" if change == "closed" else "409")
     english.button("Send").click()
     expect(english.heading("Your answers were not accepted")).to_be_visible()
@@ -230,12 +234,12 @@ def test_a_survey_that_changed_meanwhile_stores_nothing_and_says_why(
         else "must be the survey's current one"
     )
     expect(page.get_by_text(said)).to_be_visible()
-    assert own_rows(served, identity) == []
+    assert own_rows(installation, identity) == []
     assert stored_here(page) == []
 
 
 def test_a_broken_server_loses_nothing(
-    english: Respondent, open_page: Opener, served: factories.Served
+    english: Respondent, open_page: Opener, installation: factories.Served
 ) -> None:
     page = english.page
     open_page.watch(page).expect("status of 500")
@@ -243,11 +247,11 @@ def test_a_broken_server_loses_nothing(
     english.answer("Yes", "No", "Yes")
     body = english.sent_body()
     english.send()
-    assert len(own_rows(served, json.loads(body)["id"])) == 1
+    assert len(own_rows(installation, json.loads(body)["id"])) == 1
 
 
 def test_with_the_keyboard_alone(
-    open_page: Opener, survey: factories.Published, served: factories.Served
+    open_page: Opener, survey: factories.Published, installation: factories.Served
 ) -> None:
     page = open_page()
     visit = Respondent(page, survey.slug).open()
@@ -261,7 +265,7 @@ def test_with_the_keyboard_alone(
     identity = json.loads(page.locator("pre").inner_text())["id"]
     press_on(page, visit.button("Send"), "Enter")
     expect(visit.heading("Sent. Thank you.")).to_be_focused()
-    assert len(own_rows(served, identity)) == 1
+    assert len(own_rows(installation, identity)) == 1
 
 
 @pytest.mark.parametrize("language", ["en", "es"])

@@ -29,16 +29,16 @@ LABELS = """() => ['0', '100'].map((mark) => {
 
 
 @pytest.fixture
-def page(open_page: Opener, served: factories.Served) -> Page:
+def page(open_page: Opener, installation: factories.Served) -> Page:
     """The results of a survey with two strata, one inside another one."""
-    survey = factories.publish(served.database_url, SURVEY)
+    survey = factories.publish(installation.database_url, SURVEY)
     links = factories.plant(
-        served.database_url, survey.slug, "North > Coast, 300\nNorth > Hills, 300\nSouth, 300"
+        installation.database_url, survey.slug, "North > Coast, 300\nNorth > Hills, 300\nSouth, 300"
     )
     for name in ("North > Coast", "North > Hills", "South"):
-        factories.store(served.database_url, survey, [([1, 0, 1], 300), ([0, 0, 0], 300)], links[name])
+        factories.store(installation.database_url, survey, [([1, 0, 1], 300), ([0, 0, 0], 300)], links[name])
     page = open_page()
-    sign_in(page, served.database_url)
+    sign_in(page, installation.database_url)
     page.goto(f"/manage/surveys/{survey.slug}/results")
     return page
 

@@ -51,19 +51,19 @@ STOLE, TAKEN, HOURS, PILLS, OFTEN = (
     ],
 )
 def test_answers_decide_the_way_and_everybody_reports_everything(
-    open_page: Opener, served: factories.Served, answers: dict[str, Any], way: list[str]
+    open_page: Opener, installation: factories.Served, answers: dict[str, Any], way: list[str]
 ) -> None:
-    visit = question_screens.opened(open_page, served, question_screens.survey(*ROUTED))
+    visit = question_screens.open_survey(open_page, installation, question_screens.survey(*ROUTED))
     expect(visit.button("Start · up to {n} questions", n=5)).to_be_visible()
     question_screens.begin(visit)
     assert headings(visit, **answers) == way
-    assert len(question_screens.sent_reports(visit, served)) == 1 + 1 + 1 + 3 + 1
+    assert len(question_screens.sent_reports(visit, installation)) == 1 + 1 + 1 + 3 + 1
 
 
 def test_a_changed_answer_changes_the_way_and_going_back_follows_it(
-    open_page: Opener, served: factories.Served
+    open_page: Opener, installation: factories.Served
 ) -> None:
-    visit = question_screens.opened(open_page, served, question_screens.survey(*ROUTED))
+    visit = question_screens.open_survey(open_page, installation, question_screens.survey(*ROUTED))
     page, heading = visit.page, visit.page.get_by_role("heading", level=1)
     question_screens.begin(visit)
     question_screens.answer(visit, ROUTED[0], "yes")
@@ -92,9 +92,9 @@ def test_a_changed_answer_changes_the_way_and_going_back_follows_it(
 
 
 def test_loading_again_in_the_middle_begins_anew_where_the_way_began(
-    open_page: Opener, served: factories.Served
+    open_page: Opener, installation: factories.Served
 ) -> None:
-    visit = question_screens.opened(open_page, served, question_screens.survey(*ROUTED))
+    visit = question_screens.open_survey(open_page, installation, question_screens.survey(*ROUTED))
     page = visit.page
     question_screens.begin(visit)
     question_screens.answer(visit, ROUTED[0], "yes")
@@ -110,11 +110,11 @@ def test_loading_again_in_the_middle_begins_anew_where_the_way_began(
 
 
 def test_the_preview_opens_the_entry_that_its_address_names(
-    open_page: Opener, served: factories.Served
+    open_page: Opener, installation: factories.Served
 ) -> None:
     page = open_page(**DESK)
-    sign_in(page, served.database_url)
-    draft = factories.draft(served.database_url, question_screens.survey(*ROUTED, CHECK))
+    sign_in(page, installation.database_url)
+    draft = factories.draft(installation.database_url, question_screens.survey(*ROUTED, CHECK))
     heading = page.get_by_role("heading", level=1)
     page.goto(f"/manage/surveys/{draft}/preview#often")
     expect(heading).to_have_text(OFTEN)
@@ -135,10 +135,12 @@ def test_the_preview_opens_the_entry_that_its_address_names(
     expect(heading).to_have_text(STOLE)
 
 
-def test_the_preview_leads_to_its_end_and_begins_again(open_page: Opener, served: factories.Served) -> None:
+def test_the_preview_leads_to_its_end_and_begins_again(
+    open_page: Opener, installation: factories.Served
+) -> None:
     page = open_page(**DESK)
-    sign_in(page, served.database_url)
-    draft = factories.draft(served.database_url, question_screens.survey(*ROUTED))
+    sign_in(page, installation.database_url)
+    draft = factories.draft(installation.database_url, question_screens.survey(*ROUTED))
     page.goto(f"/manage/surveys/{draft}/preview")
     visit = Respondent(page, draft)
     question_screens.begin(visit)

@@ -72,19 +72,19 @@ class Hands:
 
 
 @pytest.fixture(params=["mouse", "keys"])
-def hands(request: pytest.FixtureRequest, open_page: Opener, served: factories.Served) -> Hands:
+def hands(request: pytest.FixtureRequest, open_page: Opener, installation: factories.Served) -> Hands:
     """A researcher who has signed in."""
     mouse = request.param == "mouse"
     page = open_page(**(DESK if mouse else {"viewport": PHONE["viewport"]}))
-    sign_in(page, served.database_url)
+    sign_in(page, installation.database_url)
     return Hands(page, mouse)
 
 
 def test_strata_are_built_shared_and_answered(
-    hands: Hands, open_page: Opener, served: factories.Served
+    hands: Hands, open_page: Opener, installation: factories.Served
 ) -> None:
     page, desk = hands.page, hands.desk
-    survey = factories.publish(served.database_url, SURVEY)
+    survey = factories.publish(installation.database_url, SURVEY)
     page.goto(f"/manage/surveys/{survey.slug}")
     hands.press(desk.link("Links"))
     hands.press(desk.link("Add strata"))
@@ -104,16 +104,16 @@ def test_strata_are_built_shared_and_answered(
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
     hands.press_before(desk.link("Back to the links"))
-    link = shared(hands, served.url)
+    link = share_link(hands, installation.url)
     phone = open_page(**PHONE)
     phone.goto(link)
     visit = Respondent(phone, link.rpartition("/")[2])
     visit.answer("Yes", "No", "No")
     visit.send()
-    assert stratum_of_the_response(served.database_url, survey.slug) == "Lorca"
+    assert stratum_of_the_response(installation.database_url, survey.slug) == "Lorca"
 
 
-def shared(hands: Hands, url: str) -> str:
+def share_link(hands: Hands, url: str) -> str:
     """Copy the link of Lorca, and take away what there is to take."""
     page = hands.page
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
@@ -159,10 +159,10 @@ def reads(open_page: Opener, slug: str, heading: str, complaint: str = "") -> No
 
 
 def test_a_survey_opens_later_pauses_and_fills_up(
-    hands: Hands, open_page: Opener, served: factories.Served
+    hands: Hands, open_page: Opener, installation: factories.Served
 ) -> None:
     page, desk = hands.page, hands.desk
-    survey = factories.publish(served.database_url, SURVEY)
+    survey = factories.publish(installation.database_url, SURVEY)
     page.goto(f"/manage/surveys/{survey.slug}")
     hands.press(desk.link("Times and limits"))
     hands.press(page.locator("summary", has_text="Pause the survey"))
@@ -179,7 +179,7 @@ def test_a_survey_opens_later_pauses_and_fills_up(
     hands.press(desk.button("Save"))
     expect(page.get_by_role("status")).to_have_text("Saved.")
     for _ in range(3):
-        assert factories.ask(served.url + survey.url, survey.response([0, 1, 0]))[0] == 201
+        assert factories.ask(installation.url + survey.url, survey.response([0, 1, 0]))[0] == 201
     reads(open_page, survey.slug, "This survey is closed", "410")
     hands.press(desk.link("Overview"))
     expect(page.get_by_text("It is full: it takes no more than 3 responses.")).to_be_visible()
@@ -197,10 +197,10 @@ def test_a_survey_opens_later_pauses_and_fills_up(
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
-def test_times_are_at_first_those_of_the_browser(open_page: Opener, served: factories.Served) -> None:
+def test_times_are_at_first_those_of_the_browser(open_page: Opener, installation: factories.Served) -> None:
     page = open_page(**DESK, timezone_id="America/Bogota")
-    sign_in(page, served.database_url)
-    slug = factories.draft(served.database_url, SURVEY)
+    sign_in(page, installation.database_url)
+    slug = factories.draft(installation.database_url, SURVEY)
     page.goto(f"/manage/surveys/{slug}/schedule")
     zone = Desk(page).field("Time zone")
     expect(zone).to_have_value("America/Bogota")
@@ -210,12 +210,12 @@ def test_times_are_at_first_those_of_the_browser(open_page: Opener, served: fact
     expect(zone).to_have_value("Asia/Tokyo")
 
 
-def test_what_is_refused_stays_on_the_page(open_page: Opener, served: factories.Served) -> None:
+def test_what_is_refused_stays_on_the_page(open_page: Opener, installation: factories.Served) -> None:
     page: Any = open_page(**DESK)
     open_page.watch(page).expect("422")
-    sign_in(page, served.database_url)
-    desk, slug = Desk(page), factories.publish(served.database_url, SURVEY).slug
-    factories.plant(served.database_url, slug, PASTED)
+    sign_in(page, installation.database_url)
+    desk, slug = Desk(page), factories.publish(installation.database_url, SURVEY).slug
+    factories.plant(installation.database_url, slug, PASTED)
     page.goto(f"/manage/surveys/{slug}/strata")
     desk.field("One on each line").fill("Spain > Ávila, 0\nFrance")
     page.get_by_label("Population Spain > Murcia").fill("1500000")

@@ -39,7 +39,7 @@ from tests.browser.conftest import Opener
 from tests.browser.site_users import DESK, Desk, sign_in
 from tests.conftest import NewDatabase
 from tests.support import factories
-from tests.support.scale import scaled
+from tests.support.scale import choose_size
 
 KINDS = (
     *["yes_no"] * 6,
@@ -56,7 +56,7 @@ PLACES = [
 POPULATIONS = {path: 10_000 * (place + 1) for place, path in enumerate(PLACES)}
 YES = {path: 0.05 + 0.04 * place for place, path in enumerate(PLACES)}
 """The declared share of "yes" to the first question in each stratum; all other shares are the same everywhere."""
-SIZES = {path: scaled(310 + 20 * place, 1_240 + 80 * place) for place, path in enumerate(PLACES)}
+SIZES = {path: choose_size(310 + 20 * place, 1_240 + 80 * place) for place, path in enumerate(PLACES)}
 """How many answer in each stratum: in proportion to nothing, so that weights matter; 5,040 or 20,160 in all."""
 CLIENTS = 8
 JOINT = 1 - 1e-10
@@ -81,7 +81,7 @@ class Study:
     entered: Mapping[str, Mapping[str, Entered]]
 
 
-def _designed(page: Page) -> str:
+def _design_survey(page: Page) -> str:
     """Twenty questions, written in the editor as somebody would; the survey's slug."""
     desk = Desk(page)
     desk.link("New survey").click()
@@ -92,7 +92,7 @@ def _designed(page: Page) -> str:
         texts = desk.entry(place).locator("[name$='.text'][name*='options']")
         for number in range(texts.count()):
             texts.nth(number).fill(f"Answer {number + 1}")
-    desk.saved()
+    desk.await_saved()
     desk.button("Save the draft").click()
     page.get_by_role("button", name="Publish version 1").click()
     # Whoever plans for too few respondents is asked again.
@@ -100,7 +100,7 @@ def _designed(page: Page) -> str:
     return desk.slug
 
 
-def _stratified(page: Page, slug: str) -> dict[str, str]:
+def _add_strata(page: Page, slug: str) -> dict[str, str]:
     """Twelve strata, pasted with their populations; the link of each."""
     page.goto(f"/manage/surveys/{slug}/strata")
     page.locator("#lines").fill("\n".join(f"{path}, {POPULATIONS[path]}" for path in PLACES))
@@ -196,7 +196,7 @@ def _report(database_url: str, slug: str, confidence: float) -> tuple[Report, di
     return report, by_stratum
 
 
-def _missed(study: Study, by_stratum: Mapping[str, Sequence[StratumReport]]) -> dict[str, set[str]]:
+def _find_missed(study: Study, by_stratum: Mapping[str, Sequence[StratumReport]]) -> dict[str, set[str]]:
     """By the path of the group, the questions with a true value outside its interval: "" is the whole country."""
     missed: dict[str, set[str]] = {}
     for name, groups in by_stratum.items():
@@ -228,7 +228,7 @@ def _values(
         yield float(np.average(means, weights=weights)), entry.mean.estimate.interval
 
 
-def _shown(database_url: str, slug: str) -> int:
+def _count_shown(database_url: str, slug: str) -> int:
     """How many responses are shown to anybody."""
     engine = make_engine(database_url)
     with open_session(engine, writes=False) as session:
@@ -241,27 +241,27 @@ def _shown(database_url: str, slug: str) -> int:
 
 @pytest.mark.scaled
 def test_a_study_from_the_editor_to_another_installation(
-    open_page: Opener, served: factories.Served, sqlite: NewDatabase
+    open_page: Opener, installation: factories.Served, sqlite: NewDatabase
 ) -> None:
     page = open_page(**DESK)
-    sign_in(page, served.database_url)
-    slug = _designed(page)
-    links = _stratified(page, slug)
+    sign_in(page, installation.database_url)
+    slug = _design_survey(page)
+    links = _add_strata(page, slug)
     assert list(links) == PLACES
     study = _study(page, slug, links)
     assert len(study.definition.questions) == 20
     assert {question.kind for question in study.definition.questions} == set(KINDS)
 
     watched = open_page(**DESK)
-    sign_in(watched, served.database_url)
+    sign_in(watched, installation.database_url)
     sent = {path: people.reports() for path, people in study.people.items()}
     invited = {path: size // 4 for path, size in SIZES.items()}
     total = sum(SIZES.values())
-    assert total >= scaled(5_000, 20_000)
-    _post(served.url, _jobs(study, {path: rows[invited[path] :] for path, rows in sent.items()}))
+    assert total >= choose_size(5_000, 20_000)
+    _post(installation.url, _jobs(study, {path: rows[invited[path] :] for path, rows in sent.items()}))
     watched.goto(f"/manage/surveys/{slug}/results")
     count = watched.locator("#live .figures dd").first
-    shown = _shown(served.database_url, slug)
+    shown = _count_shown(installation.database_url, slug)
     waiting = 2 * 10 * len(PLACES)  # twice the minimum that a new survey has, by each link
     assert 0 < total - sum(invited.values()) - shown < waiting
     expect(count).to_have_text(f"{shown:,}")
@@ -269,9 +269,12 @@ def test_a_study_from_the_editor_to_another_installation(
     codes = _codes(page, slug)
     invitations = replace(study, links=_links(page, slug))
     assert not set(invitations.links.values()) & set(links.values())
-    _post(served.url, _jobs(invitations, {path: rows[: invited[path]] for path, rows in sent.items()}, codes))
+    _post(
+        installation.url,
+        _jobs(invitations, {path: rows[: invited[path]] for path, rows in sent.items()}, codes),
+    )
     # Nobody loaded this page again: it looked for itself.
-    shown = _shown(served.database_url, slug)
+    shown = _count_shown(installation.database_url, slug)
     assert 0 < total - shown < waiting
     expect(count).to_have_text(f"{shown:,}", timeout=30_000)
     open_page.close(watched)
@@ -281,12 +284,12 @@ def test_a_study_from_the_editor_to_another_installation(
     page.get_by_text("Close the survey").click()
     page.get_by_role("button", name="Close it now").click()
     expect(page.get_by_text("Close the survey")).to_have_count(0)
-    report, by_stratum = _report(served.database_url, slug, JOINT)
+    report, by_stratum = _report(installation.database_url, slug, JOINT)
     assert report.n == total
     assert {len(groups) for groups in by_stratum.values()} == {1 + 1 + 3 + 12}
     assert {groups[0].weighting for groups in by_stratum.values()} == {Weighting.BY_POPULATION}
-    assert _missed(study, by_stratum) == {}
-    missed = _missed(study, _report(served.database_url, slug, 0.999)[1])
+    assert _find_missed(study, by_stratum) == {}
+    missed = _find_missed(study, _report(installation.database_url, slug, 0.999)[1])
     # As in tests/test_kinds_estimates.py: four of twenty questions would miss once in a million runs.
     assert len(missed.get("", ())) <= 3
     assert sum(len(missed.get(path, ())) for path in PLACES) <= MOST_MISSED

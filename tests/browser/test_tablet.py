@@ -43,16 +43,16 @@ from tests.browser.visit_traces import (
     STORED,
     Traces,
     differences,
+    record_visit,
     rewritten,
-    visited,
     without_integrity,
 )
 from tests.support import factories
-from tests.support.scale import scaled
+from tests.support.scale import choose_size
 
 KNOWN = "was preloaded|cross-world service worker|ERR_INTERNET_DISCONNECTED|Failed to fetch|ERR_FAILED"
 """What Chromium says of a worker and of a lost network."""
-PEOPLE = scaled(12, 50)
+PEOPLE = choose_size(12, 50)
 """Three before, six without a network and a restart among them, three after: each way that one can be kept and sent."""
 LOOK_UNTIL_NOTHING_IS_KEPT = f"""async () => {{
   for (let looks = 200; looks; looks -= 1) {{
@@ -73,8 +73,8 @@ UNLIKELY = 1e-6
 
 
 @pytest.fixture
-def survey(served: factories.Served) -> factories.Published:
-    return publish_for_tablet(served)
+def survey(installation: factories.Served) -> factories.Published:
+    return publish_for_tablet(installation)
 
 
 @pytest.fixture
@@ -87,7 +87,7 @@ def tablet(open_page: Opener, survey: factories.Published) -> Respondent:
 
 
 def receipts_stored(served: factories.Served) -> list[Any]:
-    return [row[0] for row in factories.stored(served.database_url)]
+    return [row[0] for row in factories.list_responses(served.database_url)]
 
 
 def assert_nothing_is_left(page: Page, marks: Sequence[str], *, heap: bool = True) -> None:
@@ -121,11 +121,11 @@ def draw_mark(known: str) -> int:
 
 @pytest.mark.scaled
 def test_many_people_half_without_a_network_and_a_restart_between_arrive_once_each(
-    open_page: Opener, served: factories.Served, survey: factories.Published, tmp_path: Path
+    open_page: Opener, installation: factories.Served, survey: factories.Published, tmp_path: Path
 ) -> None:
     folder, kind = tmp_path / "profile", open_page.browser.browser_type
     sent: list[str] = []
-    before = len(receipts_stored(served))
+    before = len(receipts_stored(installation))
 
     def note(asked: Request) -> None:
         if asked.method == "POST":
@@ -133,7 +133,7 @@ def test_many_people_half_without_a_network_and_a_restart_between_arrive_once_ea
 
     order: list[str] = []
     lengths = set()
-    context = launch_on(folder, kind, base_url=served.url, locale="en", **PHONE)
+    context = launch_on(folder, kind, base_url=installation.url, locale="en", **PHONE)
     context.set_default_timeout(PATIENCE)
     context.on("request", note)
     page = context.pages[0]
@@ -144,14 +144,14 @@ def test_many_people_half_without_a_network_and_a_restart_between_arrive_once_ea
             context.set_offline(True)
         if number == PEOPLE // 2:
             context.close()
-            context = launch_on(folder, kind, base_url=served.url, locale="en", **PHONE)
+            context = launch_on(folder, kind, base_url=installation.url, locale="en", **PHONE)
             context.set_default_timeout(PATIENCE)
             context.on("request", note)
             context.set_offline(True)
             page = context.pages[0]
             visit = Respondent(page, survey.slug).open("/tablet")
             await_hand_over(visit)
-            await_waiting(visit, number, number - len(receipts_stored(served)) + before)
+            await_waiting(visit, number, number - len(receipts_stored(installation)) + before)
         if number == 3 * PEOPLE // 4:
             context.set_offline(False)
         cost = draw_mark(known)
@@ -163,7 +163,7 @@ def test_many_people_half_without_a_network_and_a_restart_between_arrive_once_ea
         hand_back(visit)
         order.append(words)
         lengths.add(len("".join(page.evaluate(READ_RECORD)["slots"])))
-        assert_nothing_is_left(page, [str(cost), words], heap=number % scaled(3, 1) == 0)
+        assert_nothing_is_left(page, [str(cost), words], heap=number % choose_size(3, 1) == 0)
     open_desk(visit)
     visit.button("Send now").click()
     expect(page.get_by_text("Waiting to be sent: 0")).to_be_visible()
@@ -173,7 +173,7 @@ def test_many_people_half_without_a_network_and_a_restart_between_arrive_once_ea
     assert len(lengths) == 1
     assert len(set(order)) == len(ids) == PEOPLE
     found = [factories.hashed_id(receipt) for receipt in ids]
-    stored = receipts_stored(served)
+    stored = receipts_stored(installation)
     assert [stored.count(one) for one in found] == [1] * PEOPLE
 
 
@@ -234,15 +234,15 @@ def test_a_clock_that_is_put_back_makes_no_wait_longer(tablet: Respondent) -> No
 
 
 def test_what_waits_goes_also_where_the_last_person_leaves_their_last_screen(
-    tablet: Respondent, served: factories.Served
+    tablet: Respondent, installation: factories.Served
 ) -> None:
     page = tablet.page
-    before = len(receipts_stored(served))
+    before = len(receipts_stored(installation))
     page.clock.install()
     answer_all(tablet, "no", 161_803)
     with page.expect_response("**/responses"):
         page.clock.fast_forward(4 * 900_000)
-    assert len(receipts_stored(served)) == before + 1
+    assert len(receipts_stored(installation)) == before + 1
 
 
 def test_without_the_script_of_tablets_nobody_is_asked(
@@ -300,11 +300,11 @@ def test_nothing_of_a_receipt_goes_into_the_clipboard_or_a_file(tablet: Responde
 
 
 def test_a_page_that_changed_on_the_site_is_kept_again_once_it_is_handed_over(
-    tablet: Respondent, served: factories.Served
+    tablet: Respondent, installation: factories.Served
 ) -> None:
     """As after an upgrade: the former one goes as soon as the tablet meets the network."""
     page = tablet.page
-    with factories.writing(served.database_url) as session:
+    with factories.writing(installation.database_url) as session:
         found = survey_access.find(session, tablet.slug)
         assert found is not None
         sheet = study_sheets.parse_study_sheet(
@@ -344,7 +344,7 @@ def test_declining_leaves_the_tablet_ready_for_the_next(tablet: Respondent) -> N
 
 
 def test_leaving_asks_while_something_waits_and_it_is_sent_later(
-    tablet: Respondent, served: factories.Served
+    tablet: Respondent, installation: factories.Served
 ) -> None:
     page = tablet.page
     page.context.set_offline(True)
@@ -355,13 +355,13 @@ def test_leaving_asks_while_something_waits_and_it_is_sent_later(
     expect(page.get_by_text("Not sent yet: 1.")).to_be_visible()
     tablet.button("Leave").click()
     expect(tablet.heading("You have left")).to_be_visible()
-    before = len(receipts_stored(served))
+    before = len(receipts_stored(installation))
     page.reload()
     expect(tablet.heading("One tablet, many people")).to_be_visible()
     expect(page.get_by_text("Waiting to be sent: 1.")).to_be_visible()
     page.context.set_offline(False)
     expect(page.get_by_text("Waiting to be sent: 0.")).to_be_visible()
-    assert len(receipts_stored(served)) == before + 1
+    assert len(receipts_stored(installation)) == before + 1
     # Now that nothing waits, nothing is kept; and on the same page somebody may begin anew.
     assert page.evaluate(LOOK_UNTIL_NOTHING_IS_KEPT)
     choose_pin(tablet)
@@ -406,9 +406,11 @@ HELD = """() => {
 """Nobody learns that a run of sending is over."""
 
 
-def test_a_stratums_tablet_sends_by_the_stratums_link(open_page: Opener, served: factories.Served) -> None:
-    survey = publish_for_tablet(served)
-    north = factories.plant(served.database_url, survey.slug, "North\nSouth")["North"]
+def test_a_stratums_tablet_sends_by_the_stratums_link(
+    open_page: Opener, installation: factories.Served
+) -> None:
+    survey = publish_for_tablet(installation)
+    north = factories.plant(installation.database_url, survey.slug, "North\nSouth")["North"]
     page = open_page(**PHONE)
     open_page.watch(page).allow(KNOWN)
     tablet = begin(page, north)
@@ -475,14 +477,14 @@ def test_every_screen_can_be_read_and_used_by_everybody(
 
 @pytest.mark.parametrize("state", ["off", "invited", "paused", "closed"])
 def test_whoever_cannot_be_asked_is_told_why(
-    open_page: Opener, served: factories.Served, survey: factories.Published, state: str
+    open_page: Opener, installation: factories.Served, survey: factories.Published, state: str
 ) -> None:
     page = open_page(**PHONE)
     if state == "closed":
-        factories.close(served.database_url, survey.slug)
+        factories.close(installation.database_url, survey.slug)
     else:
         name = {"off": "tablet", "invited": "by_invitation"}.get(state, state)
-        factories.settle(served.database_url, survey.slug, **{name: state != "off"})
+        factories.settle(installation.database_url, survey.slug, **{name: state != "off"})
     if state in ("paused", "closed"):
         open_page.watch(page).expect("423" if state == "paused" else "410")
     Respondent(page, survey.slug).open("/tablet")
@@ -496,11 +498,11 @@ def test_whoever_cannot_be_asked_is_told_why(
 
 
 def test_what_the_server_refuses_for_good_is_counted_and_taken_away(
-    tablet: Respondent, served: factories.Served, open_page: Opener
+    tablet: Respondent, installation: factories.Served, open_page: Opener
 ) -> None:
     answer_all(tablet, "no", 141_421)
     hand_back(tablet)
-    factories.close(served.database_url, tablet.slug)
+    factories.close(installation.database_url, tablet.slug)
     open_page.watch(tablet.page).allow("410")
     open_desk(tablet)
     tablet.button("Send now").click()
@@ -573,11 +575,11 @@ def send_in_order(
 def forget_to_mix(page: Page, slug: str) -> None:
     """Serve a page that keeps what waits, and sends it, in the order in which people came."""
 
-    def unpinned(route: Route) -> None:
+    def unpin_files(route: Route) -> None:
         answer = route.fetch()
         route.fulfill(response=answer, body=re.sub(r' integrity="[^"]*"', "", answer.text()))
 
-    def changed(route: Route) -> None:
+    def change_script(route: Route) -> None:
         answer = route.fetch()
         text = answer.text()
         for old, new in (
@@ -588,8 +590,8 @@ def forget_to_mix(page: Page, slug: str) -> None:
             text = text.replace(old, new)
         route.fulfill(response=answer, body=text)
 
-    page.route(f"**/s/{slug}/tablet", unpinned)
-    page.route(f"**/client/*/{find_file('slots.js')}", changed)
+    page.route(f"**/s/{slug}/tablet", unpin_files)
+    page.route(f"**/client/*/{find_file('slots.js')}", change_script)
 
 
 def is_mixed(answered: Sequence[str], arrived: Sequence[str]) -> bool:
@@ -684,7 +686,7 @@ def hand_round_once(visit: Respondent, given: tuple[str, int]) -> None:
 
 @pytest.mark.parametrize("coins", COINS)
 def test_what_a_tablet_sends_and_keeps_depends_on_no_answer(
-    open_page: Opener, served: factories.Served, survey: factories.Published, coins: str
+    open_page: Opener, installation: factories.Served, survey: factories.Published, coins: str
 ) -> None:
     at = replace(survey, slug=f"{survey.slug}/tablet")
 
@@ -698,9 +700,9 @@ def test_what_a_tablet_sends_and_keeps_depends_on_no_answer(
         expect(visit.page.get_by_text("it also works without a network")).to_be_visible()
 
     kept: list[Any] = []
-    with recording(served.url) as recorder:
+    with recording(installation.url) as recorder:
         one, other = (
-            visited(open_page, recorder, served, at, given, behave, coins)
+            record_visit(open_page, recorder, installation, at, given, behave, coins)
             for given in (("yes", 999_999), ("no", 0))
         )
     assert differences(drop_own_requests(one), drop_own_requests(other)) == []

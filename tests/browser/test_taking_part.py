@@ -14,7 +14,7 @@ from tests.browser.axe_inspector import Inspector
 from tests.browser.conftest import Opener
 from tests.browser.recorder import Recorder, recording
 from tests.browser.site_users import PHONE, Respondent, press_on, words
-from tests.browser.visit_traces import STORED, Wire, await_files, differences, visited
+from tests.browser.visit_traces import STORED, Wire, await_files, differences, record_visit
 from tests.support import factories
 
 SHEET = {
@@ -65,9 +65,9 @@ def agree(visit: Respondent) -> None:
 
 @pytest.mark.parametrize("language", ["en", "es"])
 def test_nobody_starts_without_a_tick_for_each_and_everybody_knows_who_asks(
-    open_page: Opener, served: factories.Served, inspector: Inspector, language: str
+    open_page: Opener, installation: factories.Served, inspector: Inspector, language: str
 ) -> None:
-    survey = publish(served)
+    survey = publish(installation)
     page = open_page(**PHONE, locale=language)
     wire = Wire(page)
     visit = Respondent(page, survey.slug, language).open()
@@ -127,9 +127,9 @@ def test_nobody_starts_without_a_tick_for_each_and_everybody_knows_who_asks(
 
 @pytest.mark.parametrize("button", ["I am younger", "I’d rather not take part"])
 def test_who_does_not_take_part_leaves_no_trace_and_finds_help(
-    open_page: Opener, served: factories.Served, inspector: Inspector, button: str
+    open_page: Opener, installation: factories.Served, inspector: Inspector, button: str
 ) -> None:
-    survey = publish(served)
+    survey = publish(installation)
     page = open_page(**PHONE)
     wire = Wire(page)
     visit = Respondent(page, survey.slug).open()
@@ -147,10 +147,10 @@ def test_who_does_not_take_part_leaves_no_trace_and_finds_help(
     inspector.look(page, button)
 
 
-def test_no_code_is_looked_at_before_the_ticks(open_page: Opener, served: factories.Served) -> None:
-    survey = publish(served)
-    factories.settle(served.database_url, survey.slug, by_invitation=True)
-    (code,) = factories.invite(served.database_url, survey.slug, 1)
+def test_no_code_is_looked_at_before_the_ticks(open_page: Opener, installation: factories.Served) -> None:
+    survey = publish(installation)
+    factories.settle(installation.database_url, survey.slug, by_invitation=True)
+    (code,) = factories.invite(installation.database_url, survey.slug, 1)
     page = open_page(**PHONE)
     wire = Wire(page)
     visit = Respondent(page, survey.slug).open(f"#{code}")
@@ -162,37 +162,39 @@ def test_no_code_is_looked_at_before_the_ticks(open_page: Opener, served: factor
     start.click()
     expect(page.get_by_role("heading", name="Have you ever copied?")).to_be_visible()
     assert [request["url"] for request in wire.requests.values() if request["method"] == "POST"] == [
-        f"{served.url}/s/{survey.slug}/code.json"
+        f"{installation.url}/s/{survey.slug}/code.json"
     ]
 
 
 @pytest.fixture(scope="module")
-def recorder(served: factories.Served) -> Iterator[Recorder]:
+def recorder(installation: factories.Served) -> Iterator[Recorder]:
     """The server, behind something that keeps what is sent to it."""
-    with recording(served.url) as running:
+    with recording(installation.url) as running:
         yield running
 
 
 def test_thanks_and_help_are_the_same_for_yes_and_no(
-    open_page: Opener, recorder: Recorder, served: factories.Served
+    open_page: Opener, recorder: Recorder, installation: factories.Served
 ) -> None:
-    survey = publish(served)
+    survey = publish(installation)
 
     def behave(visit: Respondent, truth: str) -> None:
         agree(visit)
         visit.answer(truth, truth)
         visit.send()
 
-    yes, no = (visited(open_page, recorder, served, survey, truth, behave) for truth in ("Yes", "No"))
+    yes, no = (
+        record_visit(open_page, recorder, installation, survey, truth, behave) for truth in ("Yes", "No")
+    )
     assert differences(yes, no) == []
     assert "Samaritans" in yes["document"]["html"]
     assert "C1A2B3" in yes["document"]["html"]
 
 
 def test_the_panel_gets_one_code_from_everybody_and_nothing_else(
-    open_page: Opener, served: factories.Served
+    open_page: Opener, installation: factories.Served
 ) -> None:
-    survey = publish(served)
+    survey = publish(installation)
     link = SHEET["completion_link"]
     page = open_page(**PHONE)
     open_page.watch(page).expect("ERR_FAILED")
@@ -229,10 +231,10 @@ def test_the_panel_gets_one_code_from_everybody_and_nothing_else(
     assert "cookie" not in arrived[0]
 
 
-def test_a_draft_is_previewed_with_all_of_it(open_page: Opener, served: factories.Served) -> None:
-    survey = publish(served)
+def test_a_draft_is_previewed_with_all_of_it(open_page: Opener, installation: factories.Served) -> None:
+    survey = publish(installation)
     page = open_page()
-    page.goto(f"/manage/sign-in/{factories.sign_in_secret(served.database_url)}")
+    page.goto(f"/manage/sign-in/{factories.sign_in_secret(installation.database_url)}")
     page.locator("main form button").click()
     page.wait_for_url("**/manage/surveys")
     page.goto(f"/manage/surveys/{survey.slug}/edit")

@@ -11,9 +11,11 @@ from tests.support import factories
 
 
 def test_a_question_about_the_procedure_answers_at_once_may_be_passed_and_is_never_sent(
-    open_page: Opener, served: factories.Served
+    open_page: Opener, installation: factories.Served
 ) -> None:
-    visit = question_screens.opened(open_page, served, question_screens.survey(CHECK, QUESTIONS["stole"]))
+    visit = question_screens.open_survey(
+        open_page, installation, question_screens.survey(CHECK, QUESTIONS["stole"])
+    )
     page = visit.page
     expect(visit.button("Start · 1 question")).to_be_visible()
     question_screens.begin(visit)
@@ -26,7 +28,7 @@ def test_a_question_about_the_procedure_answers_at_once_may_be_passed_and_is_nev
     expect(page.get_by_role("radio", checked=True)).to_have_count(0)
     question_screens.go_on(visit)
     question_screens.answer(visit, QUESTIONS["stole"], "no")
-    assert len(question_screens.sent_reports(visit, served)) == 1
+    assert len(question_screens.sent_reports(visit, installation)) == 1
 
 
 HOSTILE = """**bold *and* italic** and *more*, <img src=x onerror="fail()"> &amp; [good](https://example.org/a?b=c)
@@ -41,12 +43,14 @@ last * alone ** and [open"""
 
 @pytest.mark.parametrize("place", ["introduction", "text"])
 def test_a_text_is_built_of_a_few_elements_and_nothing_in_it_runs(
-    open_page: Opener, served: factories.Served, place: str
+    open_page: Opener, installation: factories.Served, place: str
 ) -> None:
     entries = [{**TEXT, "text": HOSTILE}] if place == "text" else []
     introduction = HOSTILE if place == "introduction" else ""
-    visit = question_screens.opened(
-        open_page, served, question_screens.survey(*entries, QUESTIONS["stole"], introduction=introduction)
+    visit = question_screens.open_survey(
+        open_page,
+        installation,
+        question_screens.survey(*entries, QUESTIONS["stole"], introduction=introduction),
     )
     if place == "text":
         question_screens.begin(visit)
@@ -77,9 +81,9 @@ def test_a_text_is_built_of_a_few_elements_and_nothing_in_it_runs(
 
 
 def test_the_researchers_own_words_and_all_answers_stay_in_the_surveys_language(
-    open_page: Opener, served: factories.Served
+    open_page: Opener, installation: factories.Served
 ) -> None:
-    slug = factories.publish(served.database_url, question_screens.survey(QUESTIONS["any"])).slug
+    slug = factories.publish(installation.database_url, question_screens.survey(QUESTIONS["any"])).slug
     visit = Respondent(open_page(**PHONE, locale="es"), slug, "es").open()
     question_screens.begin(visit)
     marked = visit.page.locator(".option span").evaluate_all("all => all.map((span) => span.lang)")

@@ -14,7 +14,15 @@ from tests.browser.axe_inspector import Inspector
 from tests.browser.conftest import Opener
 from tests.browser.recorder import Recorder, recording
 from tests.browser.site_users import PHONE, SURVEY, Respondent
-from tests.browser.visit_traces import COINS, Leak, Traces, differences, rewritten, visited, without_integrity
+from tests.browser.visit_traces import (
+    COINS,
+    Leak,
+    Traces,
+    differences,
+    record_visit,
+    rewritten,
+    without_integrity,
+)
 from tests.support import factories
 
 TOTAL = 2**32
@@ -101,7 +109,7 @@ def shows(lines: list[list[str]], text: str, outcome: tuple[str, ...]) -> bool:
     return int(low) <= int("".join(outcome)) <= int(high or low)
 
 
-def opened(open_page: Opener, served: factories.Served, document: dict[str, Any]) -> Thrower:
+def open_survey(open_page: Opener, served: factories.Served, document: dict[str, Any]) -> Thrower:
     page = open_page(**PHONE)
     visit = Thrower(page, factories.publish(served.database_url, document).slug).open()
     assert isinstance(visit, Thrower)
@@ -120,7 +128,7 @@ def tables(visit: Thrower) -> list[Shares]:
     return found
 
 
-def stated() -> list[Shares]:
+def list_stated() -> list[Shares]:
     """What the definition states of each question, as it is written there."""
     found = []
     for gamma in GAMMAS:
@@ -133,7 +141,7 @@ def stated() -> list[Shares]:
     return found
 
 
-def published(visit: Thrower) -> list[list[list[int]]]:
+def read_weights(visit: Thrower) -> list[list[list[int]]]:
     """The weights of each question, its answers in their order."""
     body = visit.page.evaluate(
         "async () => (await fetch(document.querySelector('main').dataset.definition)).json()"
@@ -141,11 +149,13 @@ def published(visit: Thrower) -> list[list[list[int]]]:
     return [entry["designs"][0]["weights"] for entry in body["definition"]["questions"]]
 
 
-def test_every_throw_counted_gives_the_published_shares(open_page: Opener, served: factories.Served) -> None:
-    visit = opened(open_page, served, DOCUMENT)
-    weights = published(visit)
+def test_every_throw_counted_gives_the_published_shares(
+    open_page: Opener, installation: factories.Served
+) -> None:
+    visit = open_survey(open_page, installation, DOCUMENT)
+    weights = read_weights(visit)
     found = tables(visit)
-    assert found == stated()
+    assert found == list_stated()
     for shares, rows, (device, _) in zip(found, weights, PLANS, strict=True):
         names = [name for name in ("No", "Yes") if name in shares]
         names += [name for name in shares if name not in names]
@@ -161,33 +171,33 @@ OPPOSITE = ("throws.js", "make('td', {}, words().own)", "make('td', {}, textOf(q
 
 @pytest.mark.parametrize("twin", [SWAPPED, OPPOSITE], ids=["outcomes swapped", "own answer replaced"])
 def test_a_table_that_throws_something_else_is_caught(
-    open_page: Opener, served: factories.Served, twin: tuple[str, str, str]
+    open_page: Opener, installation: factories.Served, twin: tuple[str, str, str]
 ) -> None:
     page = open_page(**PHONE)
-    slug = factories.publish(served.database_url, factories.definition(gammas=[0.25])).slug
+    slug = factories.publish(installation.database_url, factories.definition(gammas=[0.25])).slug
     without_integrity(page, slug)
     rewritten(page, [twin])
     visit = Thrower(page, slug)
     visit.open()
     visit.take_coins().start(1)
     visit.throw()
-    assert visit.read_table("coin", 2) != stated()[0]
+    assert visit.read_table("coin", 2) != list_stated()[0]
 
 
 def test_a_plan_that_does_not_throw_the_published_design_is_not_offered(
-    open_page: Opener, served: factories.Served
+    open_page: Opener, installation: factories.Served
 ) -> None:
     page = open_page(**PHONE)
-    slug = factories.publish(served.database_url, factories.definition(gammas=[0.25])).slug
+    slug = factories.publish(installation.database_url, factories.definition(gammas=[0.25])).slug
 
-    def changed(page_text: str) -> str:
+    def change_plan(page_text: str) -> str:
         assert page_text.count("&#34;own&#34;: 2") == 1
         return page_text.replace("&#34;own&#34;: 2", "&#34;own&#34;: 4")
 
     page.route(
         f"**/s/{slug}/screens*",
         lambda route: (
-            (answer := route.fetch()) and route.fulfill(response=answer, body=changed(answer.text()))
+            (answer := route.fetch()) and route.fulfill(response=answer, body=change_plan(answer.text()))
         ),
     )
     with page.expect_response("**/respondent_throws.js"):
@@ -202,9 +212,9 @@ RECORDS = ["Yes", "No", "Yes"]
 
 
 def test_what_was_tapped_is_stored_and_nobody_is_asked_to_throw_twice(
-    open_page: Opener, served: factories.Served
+    open_page: Opener, installation: factories.Served
 ) -> None:
-    visit = opened(open_page, served, SURVEY)
+    visit = open_survey(open_page, installation, SURVEY)
     visit.take_coins().start(3)
     visit.throw()
     visit.button("Next").click()
@@ -222,7 +232,7 @@ def test_what_was_tapped_is_stored_and_nobody_is_asked_to_throw_twice(
         expect(visit.page.locator(".throws")).to_be_visible()
         visit.record(record)
     expect(visit.heading("Only what you tapped leaves this device")).to_be_visible()
-    assert question_screens.sent_reports(visit, served) == [int(record == "Yes") for record in RECORDS]
+    assert question_screens.sent_reports(visit, installation) == [int(record == "Yes") for record in RECORDS]
 
 
 NOT_OFFERED = {
@@ -261,10 +271,10 @@ NOT_OFFERED = {
 
 @pytest.mark.parametrize("why", NOT_OFFERED)
 def test_where_it_cannot_be_done_it_is_not_offered_and_said_why(
-    open_page: Opener, served: factories.Served, why: str
+    open_page: Opener, installation: factories.Served, why: str
 ) -> None:
     questions, reason = NOT_OFFERED[why]
-    visit = opened(open_page, served, factories.definition(format=2, questions=questions))
+    visit = open_survey(open_page, installation, factories.definition(format=2, questions=questions))
     visit.page.get_by_text("How can I check?").click()
     expect(visit.page.get_by_text("Coins of your own cannot")).to_contain_text(reason)
     expect(visit.page.locator("#throws")).to_have_count(0)
@@ -272,9 +282,9 @@ def test_where_it_cannot_be_done_it_is_not_offered_and_said_why(
 
 
 @pytest.fixture(scope="module")
-def recorder(served: factories.Served) -> Iterator[Recorder]:
+def recorder(installation: factories.Served) -> Iterator[Recorder]:
     """The server, behind something that keeps what is sent to it."""
-    with recording(served.url) as running:
+    with recording(installation.url) as running:
         yield running
 
 
@@ -298,18 +308,18 @@ def both_ways(
 ) -> tuple[Traces, Traces]:
     """What is left of who throws, and of whose browser flips coins that give the same record."""
     survey = factories.publish(served.database_url, SURVEY)
-    hand = visited(open_page, recorder, served, survey, record, by_hand, leaks=leaks)
-    rows_by_hand = factories.stored(served.database_url)
-    machine = visited(open_page, recorder, served, survey, "Yes", by_machine, record, leaks)
-    rows = factories.stored(served.database_url)
+    hand = record_visit(open_page, recorder, served, survey, record, by_hand, leaks=leaks)
+    rows_by_hand = factories.list_responses(served.database_url)
+    machine = record_visit(open_page, recorder, served, survey, "Yes", by_machine, record, leaks)
+    rows = factories.list_responses(served.database_url)
     return {**hand, "rows": rows_by_hand}, {**machine, "rows": rows}
 
 
 @pytest.mark.parametrize("record", COINS)
 def test_who_throws_leaves_the_same_bytes_and_rows_as_the_browsers_coins(
-    open_page: Opener, recorder: Recorder, served: factories.Served, record: str
+    open_page: Opener, recorder: Recorder, installation: factories.Served, record: str
 ) -> None:
-    hand, machine = both_ways(open_page, recorder, served, record)
+    hand, machine = both_ways(open_page, recorder, installation, record)
     assert differences(hand, machine) == []
     assert len(hand["rows"]) == 1
     (posted,) = (request for request in hand["requests"] if request["method"] == "POST")
@@ -338,18 +348,18 @@ TELLING = {
 
 @pytest.mark.parametrize("leak", TELLING)
 def test_a_page_that_tells_who_throws_is_caught(
-    open_page: Opener, recorder: Recorder, served: factories.Served, leak: str
+    open_page: Opener, recorder: Recorder, installation: factories.Served, leak: str
 ) -> None:
-    hand, machine = both_ways(open_page, recorder, served, "No", [TELLING[leak]])
+    hand, machine = both_ways(open_page, recorder, installation, "No", [TELLING[leak]])
     assert differences(hand, machine) != []
 
 
 @pytest.mark.parametrize("language", ["en", "es"])
 def test_no_screen_of_throws_has_an_obstacle(
-    open_page: Opener, served: factories.Served, inspector: Inspector, language: str
+    open_page: Opener, installation: factories.Served, inspector: Inspector, language: str
 ) -> None:
     page = open_page(locale=language)
-    slug = factories.publish(served.database_url, {**DOCUMENT, "language": language}).slug
+    slug = factories.publish(installation.database_url, {**DOCUMENT, "language": language}).slug
     visit = Thrower(page, slug, language)
     visit.open()
     visit.take_coins()
@@ -365,8 +375,8 @@ def test_no_screen_of_throws_has_an_obstacle(
     inspector.look(page, "review")
 
 
-def test_the_keyboard_is_enough(open_page: Opener, served: factories.Served) -> None:
-    visit = opened(open_page, served, factories.definition(gammas=[0.25]))
+def test_the_keyboard_is_enough(open_page: Opener, installation: factories.Served) -> None:
+    visit = open_survey(open_page, installation, factories.definition(gammas=[0.25]))
     page = visit.page
     page.get_by_text("Trust no machine? Throw your own coins").focus()
     for key in ("Enter", "Tab", "Space"):

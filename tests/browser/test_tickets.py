@@ -11,7 +11,7 @@ from server.people.survey_access import find
 from tests.browser.conftest import Opener
 from tests.browser.recorder import recording
 from tests.browser.site_users import PHONE, SURVEY, Respondent
-from tests.browser.visit_traces import COINS, differences, visited
+from tests.browser.visit_traces import COINS, differences, record_visit
 from tests.support import factories, ticket_buyers
 
 STORED = "[...Object.entries(localStorage), ...Object.entries(sessionStorage)].flat().join(' ')"
@@ -34,14 +34,14 @@ def listen(page: Page) -> dict[str, list[dict[str, Any]]]:
 
 
 @pytest.fixture
-def survey(served: factories.Served) -> factories.Published:
-    return ticket_buyers.publish(served.database_url, document=SURVEY)[0]
+def survey(installation: factories.Served) -> factories.Published:
+    return ticket_buyers.publish(installation.database_url, document=SURVEY)[0]
 
 
 def test_a_ticket_is_bought_now_and_spent_later(
-    open_page: Opener, served: factories.Served, survey: factories.Published
+    open_page: Opener, installation: factories.Served, survey: factories.Published
 ) -> None:
-    (code,) = factories.invite(served.database_url, survey.slug, 1)
+    (code,) = factories.invite(installation.database_url, survey.slug, 1)
     plain = code.replace("-", "")
     page = open_page(**PHONE)
     sent = listen(page)
@@ -62,15 +62,15 @@ def test_a_ticket_is_bought_now_and_spent_later(
     assert len(sent["ticket.json"]) == 1
     assert "ticket" not in page.evaluate(STORED)
     assert body["ticket"] not in json.dumps(sent["ticket.json"])
-    rows = factories.dump(served.database_url)
+    rows = factories.dump(installation.database_url)
     assert any(row[0] == factories.hashed_id(str(body["id"])) for row in rows["responses"])
 
 
 @pytest.mark.parametrize("coins", COINS)
 def test_yes_and_no_leave_the_same_bytes_with_a_ticket(
-    open_page: Opener, served: factories.Served, survey: factories.Published, coins: str
+    open_page: Opener, installation: factories.Served, survey: factories.Published, coins: str
 ) -> None:
-    code = factories.invite(served.database_url, survey.slug, 1)[0].replace("-", "")
+    code = factories.invite(installation.database_url, survey.slug, 1)[0].replace("-", "")
 
     def behave(visit: Respondent, truth: str) -> None:
         visit.start(3)
@@ -78,9 +78,9 @@ def test_yes_and_no_leave_the_same_bytes_with_a_ticket(
         visit.answer(truth, truth, truth)
         visit.send()
 
-    with recording(served.url) as recorder:
+    with recording(installation.url) as recorder:
         yes, no = (
-            visited(open_page, recorder, served, survey, truth, behave, coins, (), "", f"#{code}")
+            record_visit(open_page, recorder, installation, survey, truth, behave, coins, (), "", f"#{code}")
             for truth in ("Yes", "No")
         )
     assert differences(yes, no) == []
@@ -90,10 +90,10 @@ def test_yes_and_no_leave_the_same_bytes_with_a_ticket(
 
 
 def test_an_answer_that_is_lost_loses_no_ticket(
-    open_page: Opener, served: factories.Served, survey: factories.Published
+    open_page: Opener, installation: factories.Served, survey: factories.Published
 ) -> None:
     """The code is spent on the server; the page is loaded again, asks for the same, and has it."""
-    (code,) = factories.invite(served.database_url, survey.slug, 1)
+    (code,) = factories.invite(installation.database_url, survey.slug, 1)
     page = open_page(**PHONE)
     open_page.watch(page).expect("ERR_FAILED")
     sent = listen(page)
@@ -115,15 +115,16 @@ def test_an_answer_that_is_lost_loses_no_ticket(
     respondent.send()
 
 
-def test_a_key_of_another_link_is_not_trusted(open_page: Opener, served: factories.Served) -> None:
+def test_a_key_of_another_link_is_not_trusted(open_page: Opener, installation: factories.Served) -> None:
     """A server that sold some people of a link tickets under the keys of others, or brought such a ticket here, would
     know these again, though the definition names all of them: the page refuses to begin, and sends nothing.
     """
-    survey, slugs = ticket_buyers.publish(served.database_url, "North\nSouth", SURVEY)
+    survey, slugs = ticket_buyers.publish(installation.database_url, "North\nSouth", SURVEY)
     north, south = slugs.values()
-    (code,) = factories.invite(served.database_url, survey.slug, 1, north)
+    (code,) = factories.invite(installation.database_url, survey.slug, 1, north)
     own, foreign = (
-        ticket_buyers.write_text(ticket_buyers.find_key(served.database_url, slug)) for slug in (north, south)
+        ticket_buyers.write_text(ticket_buyers.find_key(installation.database_url, slug))
+        for slug in (north, south)
     )
     page = open_page(**PHONE)
     open_page.watch(page).expect("the key of tickets differs")
@@ -148,7 +149,7 @@ def test_a_key_of_another_link_is_not_trusted(open_page: Opener, served: factori
     page.route("**/survey.json", exchange)
     assert_refused()
     page.unroute("**/survey.json")
-    (ticket,) = ticket_buyers.make_tickets(served.database_url, south, 1)
+    (ticket,) = ticket_buyers.make_tickets(installation.database_url, south, 1)
     page.goto("about:blank")
     respondent = Respondent(page, north).open(f"#{code}")
     page.evaluate(
@@ -191,10 +192,10 @@ def test_chromium_blinds_and_unblinds_as_the_rfc_says(open_page: Opener, survey:
 
 
 def test_two_pages_of_a_link_have_one_ticket(
-    open_page: Opener, served: factories.Served, survey: factories.Published
+    open_page: Opener, installation: factories.Served, survey: factories.Published
 ) -> None:
     """The second was open before: it takes what the first has bought, and buys nothing over it."""
-    (code,) = factories.invite(served.database_url, survey.slug, 1)
+    (code,) = factories.invite(installation.database_url, survey.slug, 1)
     page = open_page(**PHONE)
     other = page.context.new_page()
     sent = listen(other)
@@ -211,10 +212,10 @@ def test_two_pages_of_a_link_have_one_ticket(
 
 
 def test_a_code_that_is_mistyped_after_a_lost_answer_loses_no_ticket(
-    open_page: Opener, served: factories.Served, survey: factories.Published
+    open_page: Opener, installation: factories.Served, survey: factories.Published
 ) -> None:
     """What was drawn for a code is kept until that code has its ticket, or buys none."""
-    (code,) = factories.invite(served.database_url, survey.slug, 1)
+    (code,) = factories.invite(installation.database_url, survey.slug, 1)
     page = open_page(**PHONE)
     open_page.watch(page).expect("ERR_FAILED")
     open_page.watch(page).expect("422")
@@ -245,10 +246,10 @@ def test_a_code_that_is_mistyped_after_a_lost_answer_loses_no_ticket(
     "file", ["respondent_tickets.js", "respondent_admission.js", "respondent_code_use.js", "screens"]
 )
 def test_a_page_without_the_script_of_tickets_asks_and_sends_nothing(
-    open_page: Opener, served: factories.Served, survey: factories.Published, file: str
+    open_page: Opener, installation: factories.Served, survey: factories.Published, file: str
 ) -> None:
     """An old browser cannot read it: without it the code would go along with the answers."""
-    (code,) = factories.invite(served.database_url, survey.slug, 1)
+    (code,) = factories.invite(installation.database_url, survey.slug, 1)
     page = open_page(**PHONE)
     open_page.watch(page).allow("ERR_FAILED")
     sent = listen(page)
@@ -260,9 +261,9 @@ def test_a_page_without_the_script_of_tickets_asks_and_sends_nothing(
 
 
 def test_a_ticket_goes_from_the_device_also_where_its_answers_arrive_from_the_page_of_a_pause(
-    open_page: Opener, served: factories.Served, survey: factories.Published
+    open_page: Opener, installation: factories.Served, survey: factories.Published
 ) -> None:
-    (code,) = factories.invite(served.database_url, survey.slug, 1)
+    (code,) = factories.invite(installation.database_url, survey.slug, 1)
     page = open_page(**PHONE)
     open_page.watch(page).expect("ERR_FAILED|423")
     page.route("**/responses", lambda route: route.abort())
@@ -272,11 +273,11 @@ def test_a_ticket_goes_from_the_device_also_where_its_answers_arrive_from_the_pa
     respondent.answer("Yes", "No", "Yes")
     respondent.button("Send").click()
     expect(page.get_by_text("The connection is poor")).to_be_visible()
-    factories.settle(served.database_url, survey.slug, paused=True)
+    factories.settle(installation.database_url, survey.slug, paused=True)
     page.reload()
     expect(respondent.heading("Your answers are still waiting here")).to_be_visible()
     assert "moneda:ticket" in page.evaluate(STORED)
-    factories.settle(served.database_url, survey.slug, paused=False)
+    factories.settle(installation.database_url, survey.slug, paused=False)
     page.unroute("**/responses")
     expect(page.get_by_text("Your ticket counts as used; it is gone from this device.")).to_be_visible()
     assert "ticket" not in page.evaluate(STORED)
@@ -284,10 +285,10 @@ def test_a_ticket_goes_from_the_device_also_where_its_answers_arrive_from_the_pa
 
 @pytest.mark.parametrize("ready", [False, True])
 def test_a_ticket_goes_once_its_link_is_opened_after_the_survey_was_closed(
-    open_page: Opener, served: factories.Served, survey: factories.Published, ready: bool
+    open_page: Opener, installation: factories.Served, survey: factories.Published, ready: bool
 ) -> None:
     """Until then, whoever is refused is told that it is here."""
-    (code,) = factories.invite(served.database_url, survey.slug, 1)
+    (code,) = factories.invite(installation.database_url, survey.slug, 1)
     page = open_page(**PHONE)
     open_page.watch(page).expect("410")
     respondent = Respondent(page, survey.slug).open(f"#{code}")
@@ -295,7 +296,7 @@ def test_a_ticket_goes_once_its_link_is_opened_after_the_survey_was_closed(
     expect(page.get_by_role("heading", name=HERE)).to_be_visible()
     if ready:
         respondent.answer("Yes", "No", "Yes")
-    factories.close(served.database_url, survey.slug)
+    factories.close(installation.database_url, survey.slug)
     if ready:
         respondent.button("Send").click()
         expect(page.get_by_text("All that is left of it on this device is your ticket")).to_be_visible()
@@ -308,11 +309,11 @@ def test_a_ticket_goes_once_its_link_is_opened_after_the_survey_was_closed(
     assert page.evaluate(STORED) == ""
 
 
-def test_each_link_has_its_own_ticket_on_a_device(open_page: Opener, served: factories.Served) -> None:
-    survey, slugs = ticket_buyers.publish(served.database_url, "North\nSouth", SURVEY)
+def test_each_link_has_its_own_ticket_on_a_device(open_page: Opener, installation: factories.Served) -> None:
+    survey, slugs = ticket_buyers.publish(installation.database_url, "North\nSouth", SURVEY)
     page = open_page(**PHONE)
     for slug in slugs.values():
-        (code,) = factories.invite(served.database_url, survey.slug, 1, slug)
+        (code,) = factories.invite(installation.database_url, survey.slug, 1, slug)
         respondent = Respondent(page, slug).open(f"#{code}")
         expect(page.get_by_role("heading", name=HERE)).to_have_count(0)
         respondent.start(3)
@@ -323,9 +324,9 @@ def test_each_link_has_its_own_ticket_on_a_device(open_page: Opener, served: fac
 
 
 def test_a_browser_that_keeps_nothing_is_told_to_answer_now(
-    open_page: Opener, served: factories.Served, survey: factories.Published
+    open_page: Opener, installation: factories.Served, survey: factories.Published
 ) -> None:
-    (code,) = factories.invite(served.database_url, survey.slug, 1)
+    (code,) = factories.invite(installation.database_url, survey.slug, 1)
     page = open_page(**PHONE)
     page.add_init_script("Storage.prototype.setItem = () => { throw new DOMException('full'); };")
     respondent = Respondent(page, survey.slug).open(f"#{code}")
@@ -337,15 +338,15 @@ def test_a_browser_that_keeps_nothing_is_told_to_answer_now(
 
 
 def test_where_the_key_is_lost_the_page_says_so_and_the_code_stays_unused(
-    open_page: Opener, served: factories.Served, survey: factories.Published
+    open_page: Opener, installation: factories.Served, survey: factories.Published
 ) -> None:
-    (code,) = factories.invite(served.database_url, survey.slug, 1)
+    (code,) = factories.invite(installation.database_url, survey.slug, 1)
     page = open_page(**PHONE)
     open_page.watch(page).expect("410")
-    factories.lose_keys(served.database_url, survey.slug)
+    factories.lose_keys(installation.database_url, survey.slug)
     Respondent(page, survey.slug).open(f"#{code.replace('-', '')}").start(3)
     expect(page.get_by_text("This site has lost the key that it signs tickets with")).to_be_visible()
-    with factories.writing(served.database_url) as session:
+    with factories.writing(installation.database_url) as session:
         asked = [(found.id, code.replace("-", "")) for found in [find(session, survey.slug)] if found]
         known = response_codes.look_up(session.connection(), asked)
     assert [each.spent for each in known.values()] == [False]

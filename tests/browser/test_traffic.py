@@ -16,8 +16,8 @@ from tests.browser.visit_traces import (
     await_files,
     differences,
     find_missed,
+    record_visit,
     traces,
-    visited,
 )
 from tests.support import factories
 
@@ -30,7 +30,7 @@ def plain(visit: Respondent, truth: str) -> None:
     visit.send()
 
 
-def mixed(visit: Respondent, truth: str) -> None:
+def mix_answers(visit: Respondent, truth: str) -> None:
     visit.answer(truth, OTHER[truth], truth)
     visit.send()
 
@@ -51,7 +51,7 @@ def back_and_changed(visit: Respondent, truth: str) -> None:
     visit.send()
 
 
-def retried(visit: Respondent, truth: str) -> None:
+def retry_sending(visit: Respondent, truth: str) -> None:
     visit.page.route("**/responses", lambda route: route.abort(), times=1)
     plain(visit, truth)
 
@@ -107,7 +107,7 @@ def erased_and_walked_through_history(visit: Respondent, truth: str) -> None:
     expect(visit.heading("Nothing of this survey is left on this page")).to_be_visible()
 
 
-def reopened(visit: Respondent, truth: str) -> None:
+def reopen_page(visit: Respondent, truth: str) -> None:
     plain(visit, truth)
     visit.page.go_forward()
     visit.page.reload()
@@ -135,20 +135,20 @@ def language_changed(visit: Respondent, truth: str) -> None:
 VISITS = [
     language_changed,
     plain,
-    mixed,
+    mix_answers,
     back_and_changed,
-    retried,
+    retry_sending,
     back_online,
     opened_again_while_it_waits,
     details_opened,
     reloaded_at_the_review,
     erased_and_walked_through_history,
-    reopened,
+    reopen_page,
     without_a_note,
 ]
 
 RETRIED = {
-    retried: (2, "net::ERR_FAILED"),
+    retry_sending: (2, "net::ERR_FAILED"),
     back_online: (3, "net::ERR_INTERNET_DISCONNECTED"),
     opened_again_while_it_waits: (3, "net::ERR_FAILED"),
 }
@@ -156,9 +156,9 @@ RETRIED = {
 
 
 @pytest.fixture(scope="module")
-def recorder(served: factories.Served) -> Iterator[Recorder]:
+def recorder(installation: factories.Served) -> Iterator[Recorder]:
     """The server, behind something that keeps what is sent to it."""
-    with recording(served.url) as running:
+    with recording(installation.url) as running:
         yield running
 
 
@@ -167,15 +167,15 @@ def recorder(served: factories.Served) -> Iterator[Recorder]:
 def test_yes_and_no_leave_the_same_bytes(
     open_page: Opener,
     recorder: Recorder,
-    served: factories.Served,
+    installation: factories.Served,
     behave: Callable[[Respondent, str], None],
     coins: str,
 ) -> None:
-    survey = factories.publish(served.database_url, SURVEY)
-    factories.settle(served.database_url, survey.slug, forgets=behave is without_a_note)
+    survey = factories.publish(installation.database_url, SURVEY)
+    factories.settle(installation.database_url, survey.slug, forgets=behave is without_a_note)
     attempts, lost = RETRIED.get(behave, (1, ""))
     yes, no = (
-        visited(open_page, recorder, served, survey, truth, behave, coins, complaint=lost)
+        record_visit(open_page, recorder, installation, survey, truth, behave, coins, complaint=lost)
         for truth in ("Yes", "No")
     )
     assert differences(yes, no) == []
@@ -273,9 +273,9 @@ LEAKING = {
 
 @pytest.mark.parametrize("page", LEAKING)
 def test_a_page_that_leaks_the_truth_is_caught_wherever_it_does(
-    open_page: Opener, recorder: Recorder, served: factories.Served, page: str
+    open_page: Opener, recorder: Recorder, installation: factories.Served, page: str
 ) -> None:
-    survey = factories.publish(served.database_url, ONE_QUESTION)
+    survey = factories.publish(installation.database_url, ONE_QUESTION)
 
     def behave(visit: Respondent, truth: str) -> None:
         visit.answer(truth)
@@ -283,7 +283,9 @@ def test_a_page_that_leaks_the_truth_is_caught_wherever_it_does(
 
     spoiled = LEARNT.format(" ".join(f"{{ {leak} }}" for leak, _place in LEAKING[page].values()))
     yes, no = (
-        visited(open_page, recorder, served, survey, truth, behave, leaks=[("answer.js", CHOSEN, spoiled)])
+        record_visit(
+            open_page, recorder, installation, survey, truth, behave, leaks=[("answer.js", CHOSEN, spoiled)]
+        )
         for truth in ("Yes", "No")
     )
     found = differences(yes, no)
@@ -302,9 +304,9 @@ LATER = {
 
 @pytest.mark.parametrize("leak", LATER)
 def test_a_page_that_leaks_the_truth_in_what_it_sends_later_is_caught(
-    open_page: Opener, recorder: Recorder, served: factories.Served, leak: str
+    open_page: Opener, recorder: Recorder, installation: factories.Served, leak: str
 ) -> None:
-    survey = factories.publish(served.database_url, ONE_QUESTION)
+    survey = factories.publish(installation.database_url, ONE_QUESTION)
 
     def behave(visit: Respondent, truth: str) -> None:
         visit.answer(truth)
@@ -316,16 +318,16 @@ def test_a_page_that_leaks_the_truth_in_what_it_sends_later_is_caught(
     spoiled = ("answer.js", CHOSEN, LEARNT.format(LATER[leak]))
     complaint = "net::ERR_INTERNET_DISCONNECTED"
     yes, no = (
-        visited(open_page, recorder, served, survey, truth, behave, "No", [spoiled], complaint)
+        record_visit(open_page, recorder, installation, survey, truth, behave, "No", [spoiled], complaint)
         for truth in ("Yes", "No")
     )
     assert differences(yes, no) != []
 
 
 def test_nothing_is_sent_before_send_is_pressed_or_kept_before_the_review(
-    open_page: Opener, served: factories.Served
+    open_page: Opener, installation: factories.Served
 ) -> None:
-    survey = factories.publish(served.database_url, SURVEY)
+    survey = factories.publish(installation.database_url, SURVEY)
     page = open_page(**PHONE)
     wire = Wire(page)
     visit = Respondent(page, survey.slug).open()
@@ -355,8 +357,8 @@ def test_nothing_is_sent_before_send_is_pressed_or_kept_before_the_review(
 
 
 def test_the_control_of_the_comparison_two_equal_visits_are_equal(
-    open_page: Opener, recorder: Recorder, served: factories.Served
+    open_page: Opener, recorder: Recorder, installation: factories.Served
 ) -> None:
-    survey = factories.publish(served.database_url, SURVEY)
-    one, other = (visited(open_page, recorder, served, survey, "Yes", plain) for _ in range(2))
+    survey = factories.publish(installation.database_url, SURVEY)
+    one, other = (record_visit(open_page, recorder, installation, survey, "Yes", plain) for _ in range(2))
     assert differences(one, other) == []

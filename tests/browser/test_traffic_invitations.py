@@ -13,16 +13,16 @@ from tests.browser.conftest import Opener
 from tests.browser.recorder import Recorder, recording
 from tests.browser.site_users import SURVEY, Respondent
 from tests.browser.test_traffic import CHOSEN, FETCH, LEARNT
-from tests.browser.visit_traces import COINS, differences, visited
+from tests.browser.visit_traces import COINS, differences, record_visit
 from tests.support import factories
 
 Behave = Callable[[Respondent, str], None]
 
 
 @pytest.fixture(scope="module")
-def recorder(served: factories.Served) -> Iterator[Recorder]:
+def recorder(installation: factories.Served) -> Iterator[Recorder]:
     """The server, behind something that keeps what is sent to it."""
-    with recording(served.url) as running:
+    with recording(installation.url) as running:
         yield running
 
 
@@ -60,15 +60,17 @@ def typed_after_others(code: str, other: str, use: Callable[[str], None]) -> tup
 def test_yes_and_no_leave_the_same_bytes(
     open_page: Opener,
     recorder: Recorder,
-    served: factories.Served,
+    installation: factories.Served,
     way: Callable[[str, str, Callable[[str], None]], tuple[str, Behave]],
     coins: str,
 ) -> None:
-    survey = factories.publish(served.database_url, SURVEY)
-    code, other = (each.replace("-", "") for each in factories.invite(served.database_url, survey.slug, 2))
+    survey = factories.publish(installation.database_url, SURVEY)
+    code, other = (
+        each.replace("-", "") for each in factories.invite(installation.database_url, survey.slug, 2)
+    )
 
     def use(code: str) -> None:
-        with factories.writing(served.database_url) as session:
+        with factories.writing(installation.database_url) as session:
             found = survey_access.find(session, survey.slug)
             assert found is not None
             response_codes.spend(session.connection(), [(found.id, code)])
@@ -76,7 +78,7 @@ def test_yes_and_no_leave_the_same_bytes(
     fragment, behave = way(code, other, use)
     complaint = "" if way is by_link else "409|422"
     yes, no = (
-        visited(open_page, recorder, served, survey, truth, behave, coins, (), complaint, fragment)
+        record_visit(open_page, recorder, installation, survey, truth, behave, coins, (), complaint, fragment)
         for truth in ("Yes", "No")
     )
 
@@ -109,14 +111,16 @@ GROUPED = 'body: options.body.replace(/(\\w{4})"\\n}$/, truth === "1" ? `-$1"\\n
 
 @pytest.mark.parametrize("leak", [SMALL, GROUPED], ids=["small letters", "a hyphen"])
 def test_a_page_that_writes_the_code_by_the_truth_is_caught(
-    open_page: Opener, recorder: Recorder, served: factories.Served, leak: str
+    open_page: Opener, recorder: Recorder, installation: factories.Served, leak: str
 ) -> None:
-    survey = factories.publish(served.database_url, SURVEY)
-    code = factories.invite(served.database_url, survey.slug, 1)[0].replace("-", "")
+    survey = factories.publish(installation.database_url, SURVEY)
+    code = factories.invite(installation.database_url, survey.slug, 1)[0].replace("-", "")
     fragment, behave = by_link(code)
     spoiled = ("answer.js", CHOSEN, LEARNT.format(FETCH.format(f"real(url, {{ ...options, {leak} }})")))
     yes, no = (
-        visited(open_page, recorder, served, survey, truth, behave, "No", [spoiled], fragment=fragment)
+        record_visit(
+            open_page, recorder, installation, survey, truth, behave, "No", [spoiled], fragment=fragment
+        )
         for truth in ("Yes", "No")
     )
     assert differences(yes, no) != []
@@ -132,12 +136,12 @@ KEEPING = {
 
 @pytest.mark.parametrize("place", KEEPING)
 def test_a_page_that_keeps_the_code_is_caught(
-    open_page: Opener, recorder: Recorder, served: factories.Served, place: str
+    open_page: Opener, recorder: Recorder, installation: factories.Served, place: str
 ) -> None:
-    survey = factories.publish(served.database_url, SURVEY)
-    code = factories.invite(served.database_url, survey.slug, 1)[0].replace("-", "")
+    survey = factories.publish(installation.database_url, SURVEY)
+    code = factories.invite(installation.database_url, survey.slug, 1)[0].replace("-", "")
     fragment, behave = by_link(code)
-    left = visited(
-        open_page, recorder, served, survey, "Yes", behave, "No", [KEEPING[place]], fragment=fragment
+    left = record_visit(
+        open_page, recorder, installation, survey, "Yes", behave, "No", [KEEPING[place]], fragment=fragment
     )
     assert places_of(code, left) != ["body"]

@@ -12,14 +12,14 @@ from tests.browser.conftest import Opener
 from tests.browser.question_screens import ANSWERS, CHECK, QUESTIONS, TEXT
 from tests.browser.recorder import Recorder, recording
 from tests.browser.site_users import Respondent
-from tests.browser.visit_traces import COINS, Leak, differences, find_missed, visited
+from tests.browser.visit_traces import COINS, Leak, differences, find_missed, record_visit
 from tests.support import factories
 
 
 @pytest.fixture(scope="module")
-def recorder(served: factories.Served) -> Iterator[Recorder]:
+def recorder(installation: factories.Served) -> Iterator[Recorder]:
     """The server, behind something that keeps what is sent to it."""
-    with recording(served.url) as running:
+    with recording(installation.url) as running:
         yield running
 
 
@@ -97,23 +97,25 @@ def way_changed(visit: Respondent, truth: str) -> None:
 def test_answers_of_every_kind_and_the_way_they_lead_leave_the_same_bytes(
     open_page: Opener,
     recorder: Recorder,
-    served: factories.Served,
+    installation: factories.Served,
     document: dict[str, Any],
     behave: Callable[[Respondent, Any], None],
     truths: tuple[Any, Any],
     coins: str,
 ) -> None:
-    survey = factories.publish(served.database_url, document)
-    one, other = (visited(open_page, recorder, served, survey, truth, behave, coins) for truth in truths)
+    survey = factories.publish(installation.database_url, document)
+    one, other = (
+        record_visit(open_page, recorder, installation, survey, truth, behave, coins) for truth in truths
+    )
     assert differences(one, other) == []
     (posted,) = (request for request in one["requests"] if request["method"] == "POST")
     # Every coin is below the first weight of every row, or above all of them but the last.
-    designs = [design for question in published(survey, served) for design in question["designs"]]
+    designs = [design for question in read_published(survey, installation) for design in question["designs"]]
     last = [len(design["weights"][0]) - 1 for design in designs]
     assert json.loads(posted["body"])["reports"] == (last if coins == "Yes" else [0] * len(last))
 
 
-def published(survey: factories.Published, served: factories.Served) -> list[dict[str, Any]]:
+def read_published(survey: factories.Published, served: factories.Served) -> list[dict[str, Any]]:
     """The questions of a survey that are sent, as they are published."""
     _, _, body = factories.ask(f"{served.url}/s/{survey.slug}/survey.json")
     return [entry for entry in json.loads(body)["definition"]["questions"] if "designs" in entry]
@@ -167,23 +169,26 @@ LEAKING_SCREENS: list[Leak] = [
 
 @pytest.mark.parametrize("page", LEAKING_WAYS)
 def test_a_page_that_leaks_the_way_is_caught_wherever_it_does(
-    open_page: Opener, recorder: Recorder, served: factories.Served, page: str
+    open_page: Opener, recorder: Recorder, installation: factories.Served, page: str
 ) -> None:
-    survey = factories.publish(served.database_url, ROUTED)
+    survey = factories.publish(installation.database_url, ROUTED)
     leaks, places = LEAKING_WAYS[page]
     yes, no = (
-        visited(open_page, recorder, served, survey, truth, way_taken, leaks=leaks) for truth in ("yes", "no")
+        record_visit(open_page, recorder, installation, survey, truth, way_taken, leaks=leaks)
+        for truth in ("yes", "no")
     )
     found = differences(yes, no)
     assert find_missed(found, places) == [], found
 
 
 def test_screens_that_leak_their_answers_are_caught(
-    open_page: Opener, recorder: Recorder, served: factories.Served
+    open_page: Opener, recorder: Recorder, installation: factories.Served
 ) -> None:
-    survey = factories.publish(served.database_url, question_screens.everything())
+    survey = factories.publish(installation.database_url, question_screens.everything())
     one, other = (
-        visited(open_page, recorder, served, survey, which, everything_answered, leaks=LEAKING_SCREENS)
+        record_visit(
+            open_page, recorder, installation, survey, which, everything_answered, leaks=LEAKING_SCREENS
+        )
         for which in (0, 1)
     )
     found = differences(one, other)

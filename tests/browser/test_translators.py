@@ -39,7 +39,7 @@ document.addEventListener('readystatechange', () => {
 """
 
 
-def opened(
+def open_survey(
     open_page: Opener, served: factories.Served, document: question_screens.Document, marked: bool
 ) -> Respondent:
     """A survey whose coins are fixed, with a translator that reads along; or without our marks."""
@@ -67,7 +67,7 @@ def read_along(page: Page) -> list[str]:
 def read_of_kinds(
     open_page: Opener, served: factories.Served, document: question_screens.Document, which: int, marked: bool
 ) -> list[str]:
-    visit = opened(open_page, served, document, marked)
+    visit = open_survey(open_page, served, document, marked)
     page = visit.page
     question_screens.begin(visit)
     for name, question in QUESTIONS.items():
@@ -85,10 +85,10 @@ def read_of_kinds(
 
 @pytest.mark.parametrize("marked", [True, False], ids=["", "without marks"])
 def test_a_translator_reads_the_same_whatever_is_answered(
-    open_page: Opener, served: factories.Served, marked: bool
+    open_page: Opener, installation: factories.Served, marked: bool
 ) -> None:
     document = question_screens.survey(*QUESTIONS.values(), CHECK)
-    one, other = (read_of_kinds(open_page, served, document, which, marked) for which in (0, 1))
+    one, other = (read_of_kinds(open_page, installation, document, which, marked) for which in (0, 1))
     assert (one == other) == marked
     assert {question["text"] for question in QUESTIONS.values()} <= set(one), "it reads the questions"
 
@@ -102,7 +102,7 @@ WAYS: list[dict[str, Any]] = [
 def read_on_the_way(
     open_page: Opener, served: factories.Served, answers: dict[str, Any], marked: bool
 ) -> list[str]:
-    visit = opened(open_page, served, question_screens.survey(*ROUTED), marked)
+    visit = open_survey(open_page, served, question_screens.survey(*ROUTED), marked)
     question_screens.begin(visit)
     for question in ROUTED:
         if question["name"] in answers:
@@ -113,17 +113,17 @@ def read_on_the_way(
 
 @pytest.mark.parametrize("marked", [True, False], ids=["", "without marks"])
 def test_where_answers_decide_the_way_a_translator_reads_nothing_of_it(
-    open_page: Opener, served: factories.Served, marked: bool
+    open_page: Opener, installation: factories.Served, marked: bool
 ) -> None:
-    one, other = (read_on_the_way(open_page, served, answers, marked) for answers in WAYS)
+    one, other = (read_on_the_way(open_page, installation, answers, marked) for answers in WAYS)
     assert (one == other) == marked
     assert any(entry["text"] in one for entry in ROUTED) != marked
 
 
 def test_nothing_offers_to_complete_to_correct_or_to_go_on_writing(
-    open_page: Opener, served: factories.Served
+    open_page: Opener, installation: factories.Served
 ) -> None:
-    visit = question_screens.opened(open_page, served, question_screens.survey(QUESTIONS["hours"]))
+    visit = question_screens.open_survey(open_page, installation, question_screens.survey(QUESTIONS["hours"]))
     question_screens.begin(visit)
     field = visit.page.get_by_role("textbox")
     for name in ("autocomplete", "autocorrect"):

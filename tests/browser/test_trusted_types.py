@@ -10,15 +10,15 @@ CREATE = (
 )
 
 
-def test_a_text_never_becomes_html(open_page: Opener, served: factories.Served) -> None:
-    survey = factories.publish(served.database_url)
+def test_a_text_never_becomes_html(open_page: Opener, installation: factories.Served) -> None:
+    survey = factories.publish(installation.database_url)
     page = open_page(**DESK)
     watch = open_page.watch(page)
     watch.expect(
         "This document requires 'TrustedHTML' assignment|violates the following Content Security Policy"
     )
     watch.allow("TrustedHTML|trusted-types|TrustedTypePolicy")
-    sign_in(page, served.database_url)
+    sign_in(page, installation.database_url)
     home = f"/manage/surveys/{survey.slug}"
     parsing = {f"{home}/results", "/manage/surveys/new"}
     for address in (f"/s/{survey.slug}", "/", "/help", home, *parsing):

@@ -13,7 +13,7 @@ from tests.browser import shared_tablet
 from tests.browser.conftest import Opener
 from tests.browser.recorder import recording
 from tests.browser.site_users import PHONE, SURVEY, Respondent
-from tests.browser.visit_traces import Leak, differences, visited
+from tests.browser.visit_traces import Leak, differences, record_visit
 from tests.conftest import NewDatabase
 from tests.support import factories
 from tests.support.work_solver import solve
@@ -41,7 +41,7 @@ def open_working(browser: Browser, working: factories.Served) -> Iterator[Opener
     opener.close_all()
 
 
-def posted(page: Page) -> list[str]:
+def record_posts(page: Page) -> list[str]:
     """What the page sends from now on."""
     bodies: list[str] = []
     page.on("request", lambda asked: bodies.append(asked.post_data or "") if asked.method == "POST" else None)
@@ -60,9 +60,9 @@ def check_body(body: str, slug: str) -> dict[str, object]:
 def test_the_work_is_done_shown_and_sent(open_working: Opener, working: factories.Served) -> None:
     """In a page whose clock is right, and in one whose clock is off by more than the server lets pass."""
     survey = factories.publish(working.database_url, SURVEY)
-    before = len(factories.stored(working.database_url))
+    before = len(factories.list_responses(working.database_url))
     page = open_working(**PHONE)
-    visit, bodies = Respondent(page, survey.slug).open(), posted(page)
+    visit, bodies = Respondent(page, survey.slug).open(), record_posts(page)
     visit.answer("Yes", "No", "Yes")
     page.get_by_text("See exactly what will be sent").click()
     expect(page.locator("pre")).to_contain_text(re.compile(r'"work": "[0-9a-f]{54}"'))
@@ -74,14 +74,14 @@ def test_the_work_is_done_shown_and_sent(open_working: Opener, working: factorie
     page = open_working(**PHONE)
     open_working.watch(page).expect("status of 428")
     page.add_init_script(WRONG_CLOCK)
-    visit, bodies = Respondent(page, survey.slug).open(), posted(page)
+    visit, bodies = Respondent(page, survey.slug).open(), record_posts(page)
     visit.answer("Yes", "No", "Yes")
     visit.send()
     early, late = (check_body(body, survey.slug) for body in bodies)
     assert {**early, "work": late["work"]} == late
     assert int(str(late["work"])[:6]) - int(str(early["work"])[:6]) == 40
     assert len({len(body) for body in [shown, *bodies]}) == 1
-    assert len(factories.stored(working.database_url)) == before + 2
+    assert len(factories.list_responses(working.database_url)) == before + 2
 
 
 def test_a_page_from_before_it_was_switched_on_loses_nothing(
@@ -94,7 +94,7 @@ def test_a_page_from_before_it_was_switched_on_loses_nothing(
     with factories.serving(database_url, port=port):
         page = opener(**PHONE)
         opener.watch(page).allow("ERR_|status of 428")
-        visit, bodies = Respondent(page, survey.slug).open(), posted(page)
+        visit, bodies = Respondent(page, survey.slug).open(), record_posts(page)
         visit.answer("Yes", "No", "Yes")
     with factories.serving(database_url, port=port, MONEDA_PROOF_OF_WORK="always"):
         visit.button("Send").click()
@@ -103,7 +103,7 @@ def test_a_page_from_before_it_was_switched_on_loses_nothing(
         expect(visit.heading("Sent. Thank you.")).to_be_visible()
         document = check_body(bodies[-1], survey.slug)
         assert {**json.loads(bodies[0]), "work": document["work"]} == document
-        assert len(factories.stored(database_url)) == 1
+        assert len(factories.list_responses(database_url)) == 1
         opener.close_all()
 
 
@@ -127,7 +127,7 @@ def test_nothing_of_the_work_depends_on_an_answer(open_working: Opener, working:
             while hour != int(time.time()) // 3600:  # where another one began meanwhile, other work is right
                 hour = int(time.time()) // 3600
                 left = [
-                    visited(open_working, recorder, working, survey, truth, plain, leaks=leaks)
+                    record_visit(open_working, recorder, working, survey, truth, plain, leaks=leaks)
                     for truth in ("Yes", "No")
                 ]
             return differences(*left)
@@ -146,7 +146,7 @@ def test_a_tablet_does_the_work_when_it_sends(open_working: Opener, working: fac
     shared_tablet.answer_all(visit, "yes", 3)
     shared_tablet.hand_back(visit)
     shared_tablet.open_desk(visit)
-    bodies = posted(page)
+    bodies = record_posts(page)
     visit.button("Send now").click()
     expect(page.get_by_text("Arrived: 1")).to_be_visible()
     assert check_body(bodies[-1], survey.slug)["id"] == json.loads(bodies[0])["id"]

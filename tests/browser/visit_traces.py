@@ -87,10 +87,10 @@ class Wire:
         self._owing: set[str] = set()  # whose headers are still to be told
         self.session = page.context.new_cdp_session(page)
         self.session.on("Network.requestWillBeSent", self._will_be_sent)
-        self.session.on("Network.requestWillBeSentExtraInfo", self._sent)
-        self.session.on("Network.responseReceived", self._answered)
+        self.session.on("Network.requestWillBeSentExtraInfo", self._note_sent)
+        self.session.on("Network.responseReceived", self._note_answered)
         self.session.on("Network.loadingFinished", lambda event: self._coming.pop(event["requestId"], None))
-        self.session.on("Network.loadingFailed", self._failed)
+        self.session.on("Network.loadingFailed", self._note_failed)
         self.session.on(
             "Network.webSocketCreated", lambda event: self._entry(event).update(socket=event["url"])
         )
@@ -110,7 +110,7 @@ class Wire:
         open_ids = {each for each, of in self._coming.items() if of == loader} | self._owing
         return [self.requests[each].get("url", "") for each in open_ids]
 
-    def listed(self) -> Traces:
+    def read_loading(self) -> Traces:
         """What the browser keeps of its document's loading, read where no script of the page or of Playwright is."""
         world = self.session.send("Page.createIsolatedWorld", {"frameId": self._frame()["id"]})
         context = world["executionContextId"]
@@ -136,15 +136,15 @@ class Wire:
             kind=event.get("type"),
         )
 
-    def _sent(self, event: dict[str, Any]) -> None:
+    def _note_sent(self, event: dict[str, Any]) -> None:
         self._entry(event)["sent"] = list(event["headers"].items())
         self._owing.discard(event["requestId"])
 
-    def _answered(self, event: dict[str, Any]) -> None:
+    def _note_answered(self, event: dict[str, Any]) -> None:
         if event["hasExtraInfo"] and "sent" not in self._entry(event):
             self._owing.add(event["requestId"])
 
-    def _failed(self, event: dict[str, Any]) -> None:
+    def _note_failed(self, event: dict[str, Any]) -> None:
         self._loaders.pop(event["requestId"], None)
         self._coming.pop(event["requestId"], None)
 
@@ -167,7 +167,7 @@ def traces(page: Page, wire: Wire) -> Traces:
     for _ in range(LOOKS):
         spelled = page.evaluate(SPELLED)  # before the list is read: what writes the words is on it as well
         locked = page.evaluate(LOCKED)
-        listed = wire.listed()
+        listed = wire.read_loading()
         missing = set(sent) - set(listed["loaded"]) | set(wire.waited_for())
         if spelled and not locked and not missing:
             break
@@ -223,17 +223,17 @@ def forget_responses(database_url: str) -> None:
 def without_integrity(page: Page, slug: str) -> None:
     """Serve the survey's page, and its later screens, without their hashes, as a server that was taken over could."""
 
-    def stripped(route: Route) -> None:
+    def strip_integrity(route: Route) -> None:
         answer = route.fetch()
         route.fulfill(response=answer, body=re.sub(r' integrity="[^"]*"', "", answer.text()))
 
-    page.route(re.compile(rf"/s/{slug}(/screens\?.*)?$"), stripped)
+    page.route(re.compile(rf"/s/{slug}(/screens\?.*)?$"), strip_integrity)
 
 
 def rewritten(page: Page, leaks: Sequence[Leak]) -> None:
     """Serve modules with these passages changed, in the files that the page loads them in."""
 
-    def changed(route: Route) -> None:
+    def change_files(route: Route) -> None:
         answer = route.fetch()
         text = answer.text()
         for file, old, new in leaks:
@@ -246,7 +246,7 @@ def rewritten(page: Page, leaks: Sequence[Leak]) -> None:
         route.fulfill(response=answer, body=text)
 
     for name in {find_file(file) for file, _old, _new in leaks}:
-        page.route(f"**/client/*/{name}", changed)
+        page.route(f"**/client/*/{name}", change_files)
 
 
 ALL_CAME = """() => {
@@ -266,7 +266,7 @@ def await_files(page: Page) -> None:
         expect(page.locator("#by-hand details")).to_be_attached()
 
 
-def visited(
+def record_visit(
     open_page: Opener,
     recorder: Recorder,
     served: factories.Served,

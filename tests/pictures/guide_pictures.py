@@ -32,10 +32,10 @@ def first_survey(studio: Studio, desk: Desk) -> str:
             "no quién lo hace.",
         )
     )
-    desk.saved()
+    desk.await_saved()
     desk.entry(2).locator("summary").first.click()
     page.evaluate("document.querySelector('[data-place=\"0\"]').scrollIntoView()")
-    previewed(page)
+    await_preview(page)
     studio.take(page, "editor")
     desk.link("Overview").click()
     page.locator("form[action$='/publish'] button.primary").click()
@@ -46,7 +46,7 @@ def first_survey(studio: Studio, desk: Desk) -> str:
     return desk.slug
 
 
-def previewed(page: Page) -> None:
+def await_preview(page: Page) -> None:
     """Wait until the phone beside the editor shows the draft as it is; the next one loads behind the last."""
     page.wait_for_timeout(1000)
     expect(page.locator("iframe")).to_have_count(1)
@@ -88,7 +88,7 @@ def plans(studio: Studio, page: Page) -> None:
     page.set_viewport_size({"width": 1280, "height": 1570})
     page.goto(f"{home}/edit")
     page.evaluate("document.getElementById('privacy').scrollIntoView()")
-    previewed(page)
+    await_preview(page)
     studio.take(page, "plan")
     page.goto(home)
     page.locator("form[action$='/publish'] button.primary").click()
@@ -131,7 +131,7 @@ def workbook(say: Say) -> bytes:
     )
 
 
-def imported(studio: Studio, page: Page) -> None:
+def take_import(studio: Studio, page: Page) -> None:
     """What is not taken from a workbook."""
     page.set_viewport_size(DESK["viewport"])
     page.goto("/manage/surveys/import")
@@ -157,7 +157,7 @@ def main() -> None:
                     sign_in(page, database_url)
                     respondents(studio, first_survey(studio, Desk(page, language)))
                     plans(studio, page)
-                    imported(studio, page)
+                    take_import(studio, page)
                     guide_running.take_all(studio, page)
                     guide_releases.take_all(studio, page)
         browser.close()

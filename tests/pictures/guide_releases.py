@@ -3,7 +3,7 @@
 from playwright.sync_api import Page, expect
 
 from tests.browser.site_users import Desk
-from tests.pictures.report_pictures import answered
+from tests.pictures.report_pictures import publish_answered
 from tests.pictures.studio import Studio
 
 EPSILON = ("0.4", "0,4")
@@ -14,7 +14,7 @@ RESPONDENTS = "5000"
 def take_all(studio: Studio, page: Page) -> None:
     """From a survey without a budget to its first release; somebody is signed in on the page."""
     desk = Desk(page, studio.language)
-    home = f"/manage/surveys/{answered(studio, studio.served.database_url)}/releases"
+    home = f"/manage/surveys/{publish_answered(studio, studio.served.database_url)}/releases"
     page.goto(home)
     expect(page.locator("#epsilon")).to_be_visible()
     studio.take(page, "budget", 1000)

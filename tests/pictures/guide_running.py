@@ -34,11 +34,11 @@ def take_all(studio: Studio, page: Page) -> None:
     page.locator("form[action$='/publish'] button.primary").click()
     expect(page.locator("#link")).to_be_visible()
     times(studio, desk, slug)
-    invited(studio, desk)
+    take_invitations(studio, desk)
     guide_accounts.take_all(studio, desk, home)
     guide_results.take_all(studio, page, slug)
     again(studio, desk, slug)
-    kept(studio, desk, slug)
+    take_keeping(studio, desk, slug)
 
 
 def links(studio: Studio, desk: Desk, home: str) -> None:
@@ -83,7 +83,7 @@ def times(studio: Studio, desk: Desk, slug: str) -> None:
     expect(page.get_by_role("status")).to_be_visible()
 
 
-def invited(studio: Studio, desk: Desk) -> None:
+def take_invitations(studio: Studio, desk: Desk) -> None:
     """Codes as they are issued, the list of batches, and three people who come with a code."""
     page, database_url = desk.page, studio.served.database_url
     asks = studio.say(
@@ -95,13 +95,15 @@ def invited(studio: Studio, desk: Desk) -> None:
     factories.plant(database_url, published.slug, studio.say("Harbour\nOld town", "Puerto\nCasco antiguo"))
     factories.settle(database_url, published.slug, by_invitation=True)
     home = f"/manage/surveys/{published.slug}/invitations"
-    by_letter = issued(desk, home, 400, studio.say("By letter, October", "Por carta, octubre"))
+    by_letter = issue_codes(desk, home, 400, studio.say("By letter, October", "Por carta, octubre"))
     spend(studio, published.slug, by_letter[:187])
-    issued(desk, home, 150, studio.say("At the meeting", "En la reunión"), studio.say("Harbour", "Puerto"))
+    issue_codes(
+        desk, home, 150, studio.say("At the meeting", "En la reunión"), studio.say("Harbour", "Puerto")
+    )
     studio.take(page, "issued", 690)
     with page.expect_download() as download:
         desk.button("Download cards to print (PDF)").click()
-    studio.keep(drawn(Path(download.value.path())), "cards")
+    studio.keep(draw_cards(Path(download.value.path())), "cards")
     page.goto(home)
     studio.take(page, "invitations", 1270)
 
@@ -124,7 +126,7 @@ def invited(studio: Studio, desk: Desk) -> None:
     studio.take(visit.page, "refused")
 
 
-def issued(desk: Desk, home: str, size: int, label: str, stratum: str = "") -> list[str]:
+def issue_codes(desk: Desk, home: str, size: int, label: str, stratum: str = "") -> list[str]:
     """Issue codes on the page, and stay where they are shown."""
     desk.page.goto(home)
     desk.field("How many").fill(str(size))
@@ -147,7 +149,7 @@ def plain(code: str) -> str:
     return code.replace("-", "")
 
 
-def drawn(pdf: Path) -> bytes:
+def draw_cards(pdf: Path) -> bytes:
     """The cards of the file that was downloaded, as a picture."""
     with tempfile.TemporaryDirectory() as folder:
         (Path(folder) / "cards.pdf").write_bytes(pdf.read_bytes())
@@ -166,7 +168,7 @@ def again(studio: Studio, desk: Desk, slug: str) -> None:
     studio.take(desk.page, "version", 1110)
 
 
-def kept(studio: Studio, desk: Desk, slug: str) -> None:
+def take_keeping(studio: Studio, desk: Desk, slug: str) -> None:
     """The end of a study, and its new home."""
     page = desk.page
     page.goto(f"/manage/surveys/{slug}")

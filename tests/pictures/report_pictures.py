@@ -33,7 +33,7 @@ SHEETS = (0, 2)
 """Pages of the PDF that are shown."""
 
 
-def answered(studio: Studio, database_url: str) -> str:
+def publish_answered(studio: Studio, database_url: str) -> str:
     """The slug of a survey in strata that simulated people answered."""
     document = survey(studio, *ASKED, budget=4.4)
     definition = parse_definition(document)
@@ -52,7 +52,7 @@ def answered(studio: Studio, database_url: str) -> str:
 
 def study(studio: Studio, database_url: str) -> tuple[Document, str]:
     """The internal report of a survey in strata, after some releases, and the page of the public one."""
-    slug = answered(studio, database_url)
+    slug = publish_answered(studio, database_url)
     stratum = studio.say(*STRATA[0][0]).split(" > ")[:1]
     items = [
         {"kind": "count"},

@@ -78,7 +78,7 @@ def test_chances_of_choices_are_those_of_the_definition() -> None:
     assert dealt_loss(mechanism, [5, 0], [4, 1])[0] < exact
 
 
-def enumerated(answers: list[int], epsilon: float) -> dict[str, float]:
+def enumerate_outputs(answers: list[int], epsilon: float) -> dict[str, float]:
     """The sparse vector's outputs for one positive, summed over a threshold and all noise, from the definition."""
     first, second = (float(part) for part in best_split(1, epsilon))
     line = np.arange(-80, 81)
@@ -100,7 +100,7 @@ def sparse(answers: list[int]) -> str:
 
 def test_a_sparse_vector_loses_what_enumeration_says() -> None:
     below, above = [0, 0, -1], [1, 1, -2]
-    chances = [enumerated([each - 1 for each in answers], 2.0) for answers in (below, above)]
+    chances = [enumerate_outputs([each - 1 for each in answers], 2.0) for answers in (below, above)]
     assert [sum(each.values()) for each in chances] == pytest.approx([1, 1], abs=1e-9)
     expected = max(abs(math.log(chances[0][key] / chances[1][key])) for key in chances[0])
     assert compared_loss(sparse, below, above, 3)[0] == pytest.approx(expected, abs=1e-6)
@@ -161,13 +161,13 @@ def test_reports_that_do_not_grow_with_the_coin_are_refused() -> None:
 
 
 def test_ways_to_one_output_must_perturb_the_same() -> None:
-    def mixed(counts: list[int]) -> int:
+    def mix_mechanisms(counts: list[int]) -> int:
         chosen = selection.noisy_maximum([1, 1], 1.0)
         noise.geometric([counts[0] + chosen], 1, 1.0)
         return 0
 
     with pytest.raises(ValueError, match="must perturb the same numbers on every way"):
-        dealt_loss(mixed, [0], [1])
+        dealt_loss(mix_mechanisms, [0], [1])
     with pytest.raises(ValueError, match="noise must be of one kind"):
         dealt_loss(
             lambda counts: (noise.geometric(counts, 1, 1.0), noise.gaussian(counts, 1.0, 1.0, 1e-6)),

@@ -47,7 +47,7 @@ def name_of(value: Any) -> str:
     return getattr(value, "__qualname__", str(value))
 
 
-def called(call: Callable[..., Any], changed: dict[str, Any]) -> Any:
+def call_changed(call: Callable[..., Any], changed: dict[str, Any]) -> Any:
     arguments = dict(
         next(valid for function, valid in VALID if function is call and changed.keys() <= valid.keys())
     )
@@ -60,7 +60,7 @@ def called(call: Callable[..., Any], changed: dict[str, Any]) -> Any:
 
 @pytest.mark.parametrize(("call", "argument"), CASES, ids=name_of)
 def test_what_no_argument_can_be_is_refused_by_its_name(call: Callable[..., Any], argument: str) -> None:
-    called(call, {})
+    call_changed(call, {})
     bad = list(NEVER)
     if argument not in OPTIONAL:
         bad.append(None)
@@ -72,14 +72,14 @@ def test_what_no_argument_can_be_is_refused_by_its_name(call: Callable[..., Any]
         bad += [[[0.75, 0.25], [0.25, 0.75]], [COIN, None], COIN.weights]
     for value in bad:
         with pytest.raises(ValueError, match=rf"\b{argument}\b"):
-            called(call, {argument: value})
+            call_changed(call, {argument: value})
 
 
 @pytest.mark.parametrize(("call", "argument"), CASES, ids=name_of)
 def test_extremes_are_used_or_refused_and_nothing_else(call: Callable[..., Any], argument: str) -> None:
     for value in EXTREMES:
         try:
-            result = called(call, {argument: value})
+            result = call_changed(call, {argument: value})
         except ValueError as refusal:
             assert " must " in str(refusal), value  # noqa: PT017 - either is right
         else:
@@ -104,7 +104,7 @@ def test_designs_that_cannot_be_inverted_or_have_other_reports_are_refused(
     }
     if design not in usable.get(call, []):
         with pytest.raises(ValueError, match=r"design|counts|other"):
-            called(call, {"design": design})
+            call_changed(call, {"design": design})
 
 
 def test_no_public_function_is_left_out() -> None:

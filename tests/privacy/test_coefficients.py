@@ -29,7 +29,7 @@ PARTS: list[tuple[list[Design], list[list[int]]]] = [
 ]
 
 
-def applied(found: Coefficients, cells: Any) -> np.ndarray:
+def apply_coefficients(found: Coefficients, cells: Any) -> np.ndarray:
     counts = np.concatenate([np.ravel(part) for part in cells])
     return np.asarray(found.numerators @ counts / (found.denominator @ counts))
 
@@ -37,16 +37,16 @@ def applied(found: Coefficients, cells: Any) -> np.ndarray:
 @pytest.mark.parametrize(("designs", "counts"), PARTS)
 def test_shares_and_means_are_those_of_the_estimators(designs: list[Design], counts: list[list[int]]) -> None:
     shares = estimate_pooled_shares(counts, designs)
-    assert applied(share_coefficients(designs), counts) == pytest.approx(shares.shares, abs=1e-12)
+    assert apply_coefficients(share_coefficients(designs), counts) == pytest.approx(shares.shares, abs=1e-12)
     mean = estimate_pooled_mean(counts, designs, -3, 40).mean
-    assert applied(mean_coefficients(designs, -3, 40), counts) == pytest.approx([mean], abs=1e-10)
+    assert apply_coefficients(mean_coefficients(designs, -3, 40), counts) == pytest.approx([mean], abs=1e-10)
 
 
 def test_the_mean_of_those_who_gave_a_number_is_that_of_the_estimator() -> None:
     designs, counts = [k_ary(4, 2.0), k_ary(4, 4.0)], [[420, 330, 100, 150], [90, 200, 10, 40]]
     estimate = estimate_pooled_answered_mean(counts, designs, low=10, high=40)
     found = answered_mean_coefficients(designs, low=10, high=40)
-    assert applied(found, counts) == pytest.approx([estimate.mean], abs=1e-10)
+    assert apply_coefficients(found, counts) == pytest.approx([estimate.mean], abs=1e-10)
     people = share_coefficients(designs).denominator
     both = found.denominator @ np.ravel(counts), people @ np.ravel(counts)
     assert both[0] / both[1] == pytest.approx(estimate.answered, abs=1e-12)
@@ -56,14 +56,14 @@ def test_cells_of_a_joint_table_are_those_of_the_estimator() -> None:
     designs = [[coin_flip(0.25), k_ary(3, 1.0)], [coin_flip(0.4), ordinal(3, 2.0)]]
     tallies = [np.arange(10, 16).reshape(2, 3), np.array([[5, 0, 2], [8, 1, 1]])]
     joint = estimate_pooled_joint(tallies, designs)
-    assert applied(joint_coefficients(designs), tallies).reshape(2, 3) == pytest.approx(
+    assert apply_coefficients(joint_coefficients(designs), tallies).reshape(2, 3) == pytest.approx(
         joint.table, abs=1e-12
     )
     three = [[coin_flip(0.25), WIDE, coin_flip(0.1)]]
     tally = np.zeros((2, 5, 2), dtype=np.int64)
     tally[:, :4] = np.arange(16).reshape(2, 4, 2)
     table = estimate_pooled_joint([tally], three).table.ravel()
-    assert applied(joint_coefficients(three), [tally]) == pytest.approx(table, abs=1e-12)
+    assert apply_coefficients(joint_coefficients(three), [tally]) == pytest.approx(table, abs=1e-12)
 
 
 def test_reports_that_nobody_can_send_add_nothing() -> None:

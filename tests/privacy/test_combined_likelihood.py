@@ -27,7 +27,7 @@ from server.privacy.estimators.sample_designs import SampleDesign
 from server.privacy.estimators.sampled_rows import RowSample
 from server.privacy.estimators.starting import find_start
 from tests.privacy.test_explaining_outcomes import ANSWER, KNOWN, latent
-from tests.support.scale import scaled
+from tests.support.scale import choose_size
 
 Floats = NDArray[np.float64]
 SIZES = (2, 3, 2)
@@ -348,7 +348,7 @@ def test_intervals_of_many_combinations_hold_the_true_slope() -> None:
 
     The twin, a third of a standard error, is caught.
     """
-    studies = scaled(24, 400)
+    studies = choose_size(24, 400)
     effects = []
     for seed in range(studies):
         data = draw_answers(10_000, 8, 0.25, 100 + seed)

@@ -82,7 +82,7 @@ def test_a_long_chain_and_a_wide_tree_take_no_recursion() -> None:
     assert wide.values[0] == pytest.approx(wide.values[1:].sum())
 
 
-def released(runs: int) -> tuple[np.ndarray, np.ndarray]:
+def release_country(runs: int) -> tuple[np.ndarray, np.ndarray]:
     """Noise alone, and what is published, for the country of methods.md's kind at epsilon 1."""
     variances = np.full(10, geometric_variance(1, 1 / 3))
     noisy = geometric(np.tile(PEOPLE, (runs, 1)), 1, 1 / 3)
@@ -91,7 +91,7 @@ def released(runs: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def test_releases_add_up_and_are_nowhere_worse_than_noise_alone() -> None:
-    noisy, whole = released(3000)
+    noisy, whole = release_country(3000)
     assert (whole >= 0).all()
     for parent in range(4):
         assert np.array_equal(whole[:, np.array(PLACES) == parent].sum(axis=1), whole[:, parent])

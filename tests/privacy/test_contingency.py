@@ -234,21 +234,21 @@ def test_bad_arguments_are_refused_by_name(call: Any, message: str) -> None:
 @settings(deadline=None)
 @given(st.floats(1e-3, 1e4))
 def test_the_loss_for_an_error_is_the_smallest_of_four_digits_that_reaches_it(error: float) -> None:
-    def expected(epsilon: float) -> float:
+    def expect_error(epsilon: float) -> float:
         return count(epsilon).expected_error()
 
-    if expected(100.0) > error:
+    if expect_error(100.0) > error:
         with pytest.raises(ValueError, match="error must be at least"):
-            epsilon_for_error(expected, error)
+            epsilon_for_error(expect_error, error)
         return
-    found = epsilon_for_error(expected, error)
-    assert expected(found) <= error
+    found = epsilon_for_error(expect_error, error)
+    assert expect_error(found) <= error
     digits = f"{found:.3e}"
     assert float(digits) == found
     if found > 1e-4:
         mantissa, exponent = digits.split("e")
         below = float(f"{float(mantissa) - 0.001:.4f}e{exponent}")
-        assert expected(below) > error
+        assert expect_error(below) > error
 
 
 def test_errors_of_means_are_reached_too() -> None:

@@ -40,7 +40,7 @@ def alone(guess: Callable[[bool], bool], games: int = 400) -> tuple[float, float
     return rate, SLACK * math.sqrt(GAMES / games)
 
 
-def released(counts: np.ndarray, epsilon: float) -> np.ndarray:
+def release_counts(counts: np.ndarray, epsilon: float) -> np.ndarray:
     return histogram(range(GAMES), epsilon).release(counts).value
 
 
@@ -50,7 +50,7 @@ def bound(epsilon: float) -> float:
 
 @pytest.mark.parametrize("epsilon", [0.1, 0.5, 2.0])
 def test_counts_tell_as_much_as_their_loss_says_and_no_more(epsilon: float) -> None:
-    rate = success(lambda inside: released(OTHERS + inside, epsilon) > OTHERS)
+    rate = success(lambda inside: release_counts(OTHERS + inside, epsilon) > OTHERS)
     assert abs(rate - bound(epsilon)) < SLACK
 
 
@@ -69,10 +69,12 @@ def test_an_exact_count_tells_everything_and_too_little_noise_too_much() -> None
 def test_the_difference_of_two_releases_is_protected_by_both_noises(epsilon: float) -> None:
     # One release before the person withdrew and one after; only the first may have them in.
     def withdrew(inside: np.ndarray) -> np.ndarray:
-        return released(OTHERS + inside, epsilon) - released(OTHERS + 0 * inside, epsilon) > 0
+        return release_counts(OTHERS + inside, epsilon) - release_counts(OTHERS + 0 * inside, epsilon) > 0
 
     def twice(inside: np.ndarray) -> np.ndarray:
-        return released(OTHERS + inside, epsilon) + released(OTHERS + inside, epsilon) > 2 * OTHERS
+        return (
+            release_counts(OTHERS + inside, epsilon) + release_counts(OTHERS + inside, epsilon) > 2 * OTHERS
+        )
 
     assert success(withdrew) < bound(epsilon) + SLACK
     # Both have the person in: the losses add up, and both together tell more than one.
@@ -83,7 +85,9 @@ def test_the_difference_of_two_releases_is_protected_by_both_noises(epsilon: flo
 
 def test_two_releases_booked_as_one_are_caught() -> None:
     def often(inside: np.ndarray) -> np.ndarray:
-        return np.asarray(np.mean([released(OTHERS + inside, 1.0) for _ in range(4)], axis=0) > OTHERS + 0.5)
+        return np.asarray(
+            np.mean([release_counts(OTHERS + inside, 1.0) for _ in range(4)], axis=0) > OTHERS + 0.5
+        )
 
     assert bound(1.0) + SLACK < success(often) < bound(4.0) + SLACK
 
@@ -91,7 +95,7 @@ def test_two_releases_booked_as_one_are_caught() -> None:
 def test_a_replaced_answer_is_protected_under_bounded_neighbours() -> None:
     # Each pair of cells has one person who is in the one or in the other.
     def guess(epsilon: float) -> Guess:
-        def guessed(yes: np.ndarray) -> np.ndarray:
+        def guess_answers(yes: np.ndarray) -> np.ndarray:
             pairs = np.stack([50 - yes, 49 + yes])
             no_count, yes_count = (
                 histogram(range(2 * GAMES), epsilon, "bounded").release(pairs.ravel()).value.reshape(2, -1)
@@ -105,7 +109,7 @@ def test_a_replaced_answer_is_protected_under_bounded_neighbours() -> None:
             )
             return np.asarray(nearer + np.array([randbelow(2) for _ in range(GAMES)]) - 0.5 > 0)
 
-        return guessed
+        return guess_answers
 
     assert success(guess(1.0)) < bound(1.0) + SLACK
     # A quarter of the noise, sold as eps 1.

@@ -23,7 +23,7 @@ def most_leaving(studies: int) -> int:
     return int(binom.isf(1e-7, studies, 0.05))
 
 
-def watched(reported: NDArray[np.float64], step: int, seed: int) -> NDArray[np.int64]:
+def watch_studies(reported: NDArray[np.float64], step: int, seed: int) -> NDArray[np.int64]:
     """Counts of each study at each look, shape (studies, looks, m)."""
     return np.random.default_rng(seed).multinomial(step, reported, (STUDIES, len(LOOKS))).cumsum(axis=1)
 
@@ -47,7 +47,7 @@ def leaving(limits: NDArray[np.float64], truth: Any) -> int:
 def test_the_mean_of_a_scale_hardly_ever_leaves_in_a_hundred_looks() -> None:
     design, truth = ordinal(3, 2.0), np.array([0.5, 0.3, 0.2])
     row, mean = np.linspace(1, 5, 3) @ left_inverse(design), float(np.linspace(1, 5, 3) @ truth)
-    counts = watched(truth @ design.matrix, 50, 20261211)
+    counts = watch_studies(truth @ design.matrix, 50, 20261211)
     flat = counts.reshape(-1, 1, 3)
     limits = ranges(np.broadcast_to(row, flat.shape), flat)
     assert limits[777] == pytest.approx(anytime_mean(flat[777], [design], 1, 5), abs=1e-8)
@@ -61,7 +61,7 @@ def test_the_mean_of_a_scale_hardly_ever_leaves_in_a_hundred_looks() -> None:
 
 def test_a_choice_of_four_hardly_ever_leaves_in_a_hundred_looks() -> None:
     design, truth = k_ary(4, 1.5), np.array([0.4, 0.3, 0.2, 0.1])
-    counts = watched(truth @ design.matrix, 50, 20261212)
+    counts = watch_studies(truth @ design.matrix, 50, 20261212)
     keep, lie = design.matrix[0, :2]
     for answer in (0, 3):
         seen = counts[..., answer]
@@ -74,7 +74,7 @@ def test_two_versions_hardly_ever_leave_although_the_second_begins_late_and_weig
     # The first version stops at 2,500 responses, the second begins there, with another gamma and other people.
     designs, shares, half = [WEAK, STRONG], [0.3, 0.6], len(LOOKS) // 2
     yes = [
-        watched(np.array([1 - p, p]) @ design.matrix, 50, 20261213 + part)[..., 1]
+        watch_studies(np.array([1 - p, p]) @ design.matrix, 50, 20261213 + part)[..., 1]
         for part, (design, p) in enumerate(zip(designs, shares, strict=True))
     ]
     first = yes[0][:, :half]

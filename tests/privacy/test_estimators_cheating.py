@@ -56,7 +56,7 @@ def test_g_squared_is_twice_the_gain_in_likelihood() -> None:
     assert result.p_value == pytest.approx(chi2.sf(result.g_squared, 1))
 
 
-def rejected(n: int, no: float, yes: float) -> float:
+def compute_rejection(n: int, no: float, yes: float) -> float:
     """Exact chance that the test rejects at 5 %, over all pairs of counts that are not too rare."""
     chances = [
         binom.pmf(np.arange(n + 1), n, yes * design.matrix[1, 1] + no * design.matrix[0, 1])
@@ -72,13 +72,13 @@ def rejected(n: int, no: float, yes: float) -> float:
 
 def test_five_percent_of_honest_studies_are_suspected_even_where_nobody_has_the_trait() -> None:
     # A test that confined the honest share to [0, 1] would suspect more of them at the share 0.
-    assert rejected(80, 1.0, 0.0) == pytest.approx(0.05, abs=0.015)
-    assert rejected(80, 0.7, 0.3) == pytest.approx(0.05, abs=0.015)
+    assert compute_rejection(80, 1.0, 0.0) == pytest.approx(0.05, abs=0.015)
+    assert compute_rejection(80, 0.7, 0.3) == pytest.approx(0.05, abs=0.015)
 
 
 def test_many_cheaters_are_seen() -> None:
     # Half of all people; 80 in each group are few.
-    assert rejected(80, 0.3, 0.2) > 0.3
+    assert compute_rejection(80, 0.3, 0.2) > 0.3
 
 
 def test_shares_and_covariance_are_unbiased_over_every_pair_of_counts() -> None:

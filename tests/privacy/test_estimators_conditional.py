@@ -16,7 +16,7 @@ from server.privacy.estimators import (
     compare_conditional_shares,
     estimate_joint,
 )
-from tests.support.scale import scaled
+from tests.support.scale import choose_size
 
 Tables = NDArray[np.int64]
 
@@ -119,7 +119,7 @@ def test_of_strata_that_answered_unevenly_both_hold_for_the_population_and_not_w
     truths = np.array([[[0.5, 0.1], [0.1, 0.3]], [[0.2, 0.3], [0.4, 0.1]]])
     shares, sizes = np.array([0.8, 0.2]), (400, 1600)
     population = np.tensordot(shares, truths, axes=1)
-    studies = scaled(40, 400)
+    studies = choose_size(40, 400)
     drawn = [draw(truth, designs, size, studies) for truth, size in zip(truths, sizes, strict=True)]
     held = twin_held = 0
     for pair in zip(*drawn, strict=True):

@@ -19,7 +19,7 @@ FLIP = coin_flip(0.25)
 THREE_BY_FOUR = custom([[0.4, 0.3, 0.2, 0.1], [0.1, 0.4, 0.3, 0.2], [0.2, 0.1, 0.1, 0.6]])
 
 
-def reported(table: NDArray[np.float64], designs: list[Design]) -> NDArray[np.float64]:
+def expect_reports(table: NDArray[np.float64], designs: list[Design]) -> NDArray[np.float64]:
     """What is reported in expectation; the product is formed, as an oracle may."""
     whole: NDArray[np.float64] = reduce(np.kron, [design.matrix for design in designs])
     return (table.ravel() @ whole).reshape([design.weights.shape[1] for design in designs])
@@ -27,7 +27,7 @@ def reported(table: NDArray[np.float64], designs: list[Design]) -> NDArray[np.fl
 
 def test_a_table_is_found_again_from_its_expected_reports() -> None:
     table = np.array([[0.6, 0.15], [0.1, 0.15]])
-    counts = np.rint(reported(table, [FLIP, FLIP]) * 1600).astype(int)
+    counts = np.rint(expect_reports(table, [FLIP, FLIP]) * 1600).astype(int)
     assert counts.tolist() == [[630, 370], [330, 270]]
     joint = estimate_joint(counts, [FLIP, FLIP])
     assert joint.table == pytest.approx(table, abs=1e-12)
@@ -78,7 +78,7 @@ def test_axis_by_axis_equals_the_whole_product(designs: list[Design]) -> None:
 def test_tables_and_covariances_are_unbiased_over_every_possible_tally() -> None:
     designs, n = [FLIP, coin_flip(0.4)], 5
     truth = np.array([[0.5, 0.2], [0.1, 0.2]])
-    chances = reported(truth, designs).ravel()
+    chances = expect_reports(truth, designs).ravel()
     table: NDArray[np.float64] = np.zeros(4)
     second: NDArray[np.float64] = np.zeros((4, 4))
     covariance = second.copy()

@@ -20,7 +20,7 @@ SIZES = [200 - 12 * stratum for stratum in range(12)]
 """Few answered where many live."""
 
 
-def drawn(
+def draw_counts(
     truths: Sequence[NDArray[np.float64]], designs: Sequence[Design], sizes: Sequence[int], seed: int
 ) -> list[NDArray[np.int64]]:
     """Counts of each part in each repetition, shapes (repetitions, m)."""
@@ -55,10 +55,10 @@ def holds(estimates: NDArray[np.float64], target: NDArray[np.float64], errors: N
     return bool(near.all() and (np.abs(errors / spread - 1) < 0.03).all())
 
 
-def checked(
+def check_estimates(
     truths: list[NDArray[np.float64]], designs: list[Design], sizes: list[int], weights: Any, seed: int
 ) -> None:
-    counts = drawn(truths, designs, sizes, seed)
+    counts = draw_counts(truths, designs, sizes, seed)
     used = np.array(sizes) / sum(sizes) if weights is None else np.array(weights)
     target = np.asarray(sum(w * truth for w, truth in zip(used, truths, strict=True)))
     some = [
@@ -80,16 +80,16 @@ def checked(
 
 
 def test_two_versions_of_unequal_size_are_unbiased_with_honest_errors() -> None:
-    checked([np.array([0.8, 0.2]), np.array([0.6, 0.4])], [WEAK, STRONG], [900, 250], None, 20261201)
+    check_estimates([np.array([0.8, 0.2]), np.array([0.6, 0.4])], [WEAK, STRONG], [900, 250], None, 20261201)
 
 
 def test_two_versions_of_a_choice_of_four_are_unbiased_with_honest_errors() -> None:
     truths = [np.array([0.4, 0.3, 0.2, 0.1]), np.array([0.1, 0.2, 0.3, 0.4])]
-    checked(truths, [k_ary(4, 1.0), k_ary(4, 2.5)], [800, 300], None, 20261202)
+    check_estimates(truths, [k_ary(4, 1.0), k_ary(4, 2.5)], [800, 300], None, 20261202)
 
 
 def test_twelve_strata_weighted_by_the_population_are_unbiased_with_honest_errors() -> None:
-    checked([np.array([1 - p, p]) for p in YES], STRATA, SIZES, POPULATION, 20261203)
+    check_estimates([np.array([1 - p, p]) for p in YES], STRATA, SIZES, POPULATION, 20261203)
 
 
 def test_intervals_cover_what_they_promise_by_enumeration() -> None:
@@ -125,15 +125,15 @@ def test_intervals_cover_what_they_promise_by_enumeration() -> None:
 
 def test_intervals_of_weighted_strata_cover_what_they_promise() -> None:
     # 600 studies; if exactly 95 % are covered, fewer than 537 or more than 595 are once in 10^6 at most.
-    counts = drawn([np.array([1 - p, p]) for p in YES], STRATA, SIZES, 20261204)
+    counts = draw_counts([np.array([1 - p, p]) for p in YES], STRATA, SIZES, 20261204)
     target = float(POPULATION @ YES)
 
-    def covered(weights: NDArray[np.float64] | None, studies: int) -> int:
+    def count_covered(weights: NDArray[np.float64] | None, studies: int) -> int:
         intervals = [
             estimate_pooled_shares([part[one] for part in counts], STRATA, weights).intervals[1]
             for one in range(studies)
         ]
         return sum(low <= target <= high for low, high in intervals)
 
-    assert 537 <= covered(POPULATION, 600) <= 595
-    assert covered(None, 200) < 120, "the broken twin: weights ignored"
+    assert 537 <= count_covered(POPULATION, 600) <= 595
+    assert count_covered(None, 200) < 120, "the broken twin: weights ignored"

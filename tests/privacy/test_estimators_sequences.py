@@ -20,7 +20,7 @@ LOOKS = np.arange(50, 5001, 50)
 MOST_LEAVING = int(binom.isf(1e-6, STUDIES, 0.05))
 
 
-def watched(share: float, gamma: float, seed: int) -> NDArray[np.int64]:
+def watch_studies(share: float, gamma: float, seed: int) -> NDArray[np.int64]:
     """ "Yes" reports of each study at each look, shape (studies, looks)."""
     reported = 0.5 - gamma + 2 * gamma * share
     return np.random.default_rng(seed).binomial(50, reported, (STUDIES, len(LOOKS))).cumsum(axis=1)
@@ -42,7 +42,7 @@ def leaving(intervals: NDArray[np.float64], share: float) -> int:
 
 @pytest.mark.parametrize(("share", "gamma"), [(0.0, 0.25), (0.1, 0.25), (0.5, 0.1), (0.9, 0.4)])
 def test_the_true_share_hardly_ever_leaves_in_a_hundred_looks(share: float, gamma: float) -> None:
-    yes = watched(share, gamma, seed=20261121)
+    yes = watch_studies(share, gamma, seed=20261121)
     looks = np.broadcast_to(LOOKS, yes.shape)
     assert MOST_LEAVING == 149
     assert leaving(confidence_sequence(yes, looks, coin_flip(gamma)).intervals, share) <= MOST_LEAVING

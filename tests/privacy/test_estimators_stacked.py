@@ -44,7 +44,7 @@ from server.privacy.estimators.refuting import find_refuted, pieces_of
 from server.privacy.estimators.score_limits import score_errors, score_limits
 from server.privacy.estimators.single_parts import SinglePart
 from server.privacy.estimators.two_valued_sums import TwoValuedSums
-from tests.support.scale import scaled
+from tests.support.scale import choose_size
 
 DESIGNS = {
     2: [coin_flip(0.25), coin_flip(0.4), custom([[0.6, 0.3, 0.1], [0.2, 0.3, 0.5]])],
@@ -257,7 +257,7 @@ def test_an_array_is_taken_as_a_list_is_and_its_faults_are_named_by_part() -> No
 
 
 @pytest.mark.scaled
-@settings(max_examples=scaled(40, 2_000))
+@settings(max_examples=choose_size(40, 2_000))
 @given(st.lists(parts(), min_size=1, max_size=6))
 def test_groups_side_by_side_are_the_same_as_one_after_the_other(groups: list[Case]) -> None:
     """Each group with its own parts, designs and weights: limits for one look and for every look, and tests."""

@@ -20,7 +20,7 @@ from server.privacy.estimators.explained_effects import Explanation
 from server.privacy.estimators.explaining import Predictor, explain
 from server.privacy.estimators.latent_likelihood import LatentData
 from server.privacy.estimators.one_sided import mangat
-from tests.support.scale import scaled
+from tests.support.scale import choose_size
 
 COIN = coin_flip(0.25)
 OTHER = custom([[0.7, 0.2, 0.1], [0.2, 0.6, 0.2], [0.1, 0.2, 0.7]])
@@ -101,7 +101,7 @@ def test_known_predictors_give_what_the_regression_of_the_library_gives() -> Non
     # The intervals are those of the profile: what they lose is the quantile of chi-squared.
     low, high = found.effects[0][0].interval
 
-    def lost(value: float) -> float:
+    def compute_loss(value: float) -> float:
         """Twice the log-likelihood that fixing the first slope costs, without our code."""
 
         def negative(other: NDArray[np.float64]) -> float:
@@ -111,11 +111,11 @@ def test_known_predictors_give_what_the_regression_of_the_library_gives() -> Non
         made = optimize.minimize(negative, [-1.0, -0.4], method="Nelder-Mead", options={"fatol": 1e-7})
         return 2 * (expected.log_likelihood + float(made.fun))
 
-    assert [lost(low), lost(high)] == pytest.approx([stats.chi2.ppf(0.95, 1)] * 2, abs=0.02)
+    assert [compute_loss(low), compute_loss(high)] == pytest.approx([stats.chi2.ppf(0.95, 1)] * 2, abs=0.02)
 
 
 @cache
-def studied(n: int = 4000) -> tuple[NDArray[np.int64], ...]:
+def make_study(n: int = 4000) -> tuple[NDArray[np.int64], ...]:
     """What people with a known x, a true z of three and a true outcome report, under two designs of the outcome."""
     rng = np.random.default_rng(11)
     known, version = rng.integers(0, 2, n), rng.integers(0, 2, n)
@@ -128,7 +128,7 @@ def studied(n: int = 4000) -> tuple[NDArray[np.int64], ...]:
 
 
 def latent(seen_through: Design) -> LatentData:
-    known, version, outcome, seen = studied()
+    known, version, outcome, seen = make_study()
     designs = [COIN.matrix, kuk(0.9, 0.3).matrix]
     chances = np.array([designs[v][:, y] for v, y in zip(version, outcome, strict=True)])
     return LatentData(
@@ -154,7 +154,7 @@ def predictors() -> list[Predictor]:
 
 def reference(theta: NDArray[np.float64]) -> float:
     """Minus the log-likelihood: the outcome's three slopes and intercept, then z's chances by x, saturated."""
-    known, version, outcome, seen = studied()
+    known, version, outcome, seen = make_study()
     logits = np.array([[[0, theta[4], theta[5]], [0, theta[6], theta[7]]]][0])
     given = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
     total = 0.0
@@ -223,7 +223,7 @@ def test_no_small_study_is_refused_and_slopes_are_covered() -> None:
 
     A coverage of 0.94 is refuted with a false alarm of 1e-6; the twin, a third of a standard error, is caught.
     """
-    rng, studies = np.random.default_rng(17), scaled(100, 1000)
+    rng, studies = np.random.default_rng(17), choose_size(100, 1000)
     truth = math.log(0.15 / 0.85) - math.log(0.05 / 0.95)
     first, second = rng.binomial(250, 0.275, studies), rng.binomial(250, 0.325, studies)
     effects = [small_study(*pair).effects[0][0] for pair in zip(first.tolist(), second.tolist(), strict=True)]
@@ -237,7 +237,7 @@ def test_no_small_study_is_refused_and_slopes_are_covered() -> None:
 @pytest.mark.scaled
 def test_slopes_of_larger_studies_are_covered() -> None:
     """n = 2,000, 10 % against 30 %, by the likelihood alone in most."""
-    rng, studies = np.random.default_rng(23), scaled(60, 1000)
+    rng, studies = np.random.default_rng(23), choose_size(60, 1000)
     truth = math.log(0.3 / 0.7) - math.log(0.1 / 0.9)
     found = [
         groups({-0.5: (1000 - a, a), 0.5: (1000 - b, b)}, COIN)

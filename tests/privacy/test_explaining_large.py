@@ -21,7 +21,7 @@ from server.privacy.estimators.explained_effects import Explanation
 from server.privacy.estimators.explaining import Predictor, explain
 from server.privacy.estimators.latent_likelihood import Height, LatentData, evaluate_latent, evaluate_open
 from server.privacy.estimators.profiles import HigherError, find_limit
-from tests.support.scale import scaled
+from tests.support.scale import choose_size
 
 _MOST_WORK = 5000
 """Evaluations of the likelihood, in any case; most take a few hundred."""
@@ -148,7 +148,7 @@ def test_rows_without_other_answers_are_evaluated_as_those_with_them() -> None:
 
 
 @pytest.mark.scaled
-@settings(max_examples=scaled(40, 400), deadline=None)
+@settings(max_examples=choose_size(40, 400), deadline=None)
 @given(
     st.integers(2, 3).flatmap(
         lambda options: st.lists(

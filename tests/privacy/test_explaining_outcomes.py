@@ -26,7 +26,7 @@ from server.privacy.estimators.number_explaining import NumberData, explain_numb
 from server.privacy.estimators.replicate_weights import make_bootstrap, make_jackknife
 from server.privacy.estimators.sample_designs import SampleDesign
 from server.privacy.estimators.sampled_rows import RowSample
-from tests.support.scale import scaled
+from tests.support.scale import choose_size
 
 COIN = coin_flip(0.25)
 FOUR = k_ary(4, 2.0)
@@ -115,7 +115,7 @@ def reference(model: Model, theta: Floats) -> float:
     return total
 
 
-def explained(model: Model, seen: Design = COIN) -> Explanation:
+def explain_model(model: Model, seen: Design = COIN) -> Explanation:
     if model == "cumulative":
         return explain(latent(model, seen), [Predictor((1,), (KNOWN,)), Predictor((2,), (ANSWER,))])
     scores = tuple(np.eye(4)[k] for k in (1, 2, 3))
@@ -130,7 +130,7 @@ def explained(model: Model, seen: Design = COIN) -> Explanation:
 
 @pytest.mark.parametrize("model", ["cumulative", "multinomial"])
 def test_it_is_the_maximum_of_the_likelihood_of_one_person_after_the_other(model: Model) -> None:
-    found, size = explained(model), 7 if model == "cumulative" else 11
+    found, size = explain_model(model), 7 if model == "cumulative" else 11
     begin = np.zeros(size)
     made = optimize.minimize(
         lambda theta: reference(model, theta), begin, method="BFGS", options={"gtol": 1e-3}
@@ -178,7 +178,7 @@ def test_an_average_effect_is_how_many_levels_higher_people_are() -> None:
             for x in known.tolist()
         ]
     )
-    (effect,) = explained("cumulative").effects[0]
+    (effect,) = explain_model("cumulative").effects[0]
     assert abs(effect.average - truth) < 4 * effect.average_error < 0.5
 
 
@@ -216,7 +216,7 @@ def test_steps_that_differ_are_noticed_and_steps_alike_are_not() -> None:
 @pytest.mark.scaled
 @pytest.mark.parametrize("model", ["cumulative", "multinomial"])
 def test_slopes_of_levels_are_covered_and_reports_taken_for_answers_are_not(model: Model) -> None:
-    rng, studies, covered, twin = np.random.default_rng(31), scaled(60, 600), 0, 0
+    rng, studies, covered, twin = np.random.default_rng(31), choose_size(60, 600), 0, 0
     for _ in range(studies):
         known = rng.integers(0, 2, 1500)
         if model == "cumulative":
@@ -288,7 +288,7 @@ def test_a_number_and_what_is_known_are_ordinary_least_squares_of_guesses() -> N
 
 @pytest.mark.scaled
 def test_slopes_of_a_number_are_covered_and_reports_taken_for_answers_are_not() -> None:
-    rng, studies, covered, twin = np.random.default_rng(37), scaled(150, 1000), [0, 0], 0
+    rng, studies, covered, twin = np.random.default_rng(37), choose_size(150, 1000), [0, 0], 0
     predictors = [Predictor((1,), (KNOWN,)), Predictor((2,), (ANSWER,))]
     bare = custom([[0.999, 0.001], [0.001, 0.999]])
     for _ in range(studies):
@@ -341,7 +341,7 @@ def test_slopes_of_rows_drawn_by_schools_are_covered_and_rows_that_count_for_sch
     ]
     truth = math.log(shares[1] / (1 - shares[1])) - math.log(shares[0] / (1 - shares[0]))
     rng = np.random.default_rng(43)
-    studies, covered, twin = scaled(100, 1000) if way == "sandwich" else scaled(80, 300), 0, 0
+    studies, covered, twin = choose_size(100, 1000) if way == "sandwich" else choose_size(80, 300), 0, 0
     predictor = Predictor((1,), (KNOWN,))
     for _ in range(studies):
         data, sample, people_alone = sampled_people(rng)

@@ -17,7 +17,7 @@ from server.privacy.estimators.replicate_weights import make_bootstrap, make_jac
 from server.privacy.estimators.sample_designs import Floats, Groups, SampleDesign
 from server.privacy.estimators.sampled_moments import measure_means
 from server.privacy.estimators.sampled_rows import RowSample
-from tests.support.scale import scaled
+from tests.support.scale import choose_size
 
 EACH = 40
 SIDE = Predictor((1,), ((EffectSetting(True, (1,), (0.0,)), EffectSetting(True, (1,), (1.0,))),))
@@ -66,7 +66,7 @@ def judge_coverage(covered: int, twin: int, studies: int) -> None:
 
 @pytest.mark.scaled
 def test_two_schools_of_twenty_left_out_in_turn_are_covered() -> None:
-    rng, studies, covered, twin = np.random.default_rng(21), scaled(800, 2000), 0, 0
+    rng, studies, covered, twin = np.random.default_rng(21), choose_size(800, 2000), 0, 0
     school = np.repeat(np.arange(20), EACH)
     side = (school < 2).astype(np.float64)
     drawn = SampleDesign(np.ones(len(side)), clusters=school)

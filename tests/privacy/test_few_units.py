@@ -19,7 +19,7 @@ from server.privacy.estimators.number_explaining import NumberData, explain_numb
 from server.privacy.estimators.replicate_weights import make_jackknife
 from server.privacy.estimators.sample_designs import SampleDesign
 from server.privacy.estimators.sampled_rows import RowSample
-from tests.support.scale import scaled
+from tests.support.scale import choose_size
 
 Floats = NDArray[np.float64]
 SIDE = Predictor((1,), ((EffectSetting(True, (1,), (0.0,)), EffectSetting(True, (1,), (1.0,))),))
@@ -80,7 +80,7 @@ def trust_what_is_seen(number: Floats, side: Floats, schools: NDArray[np.int64])
 def test_sides_of_one_or_two_schools_are_covered_and_by_what_is_seen_are_not(
     schools: int, those: int
 ) -> None:
-    rng, studies, covered, twin = np.random.default_rng(11), scaled(200, 1000), 0, 0
+    rng, studies, covered, twin = np.random.default_rng(11), choose_size(200, 1000), 0, 0
     school = np.repeat(np.arange(schools), 40)
     side = (school < those).astype(np.float64)
     for _ in range(studies):
@@ -96,7 +96,7 @@ def test_sides_of_one_or_two_schools_are_covered_and_by_what_is_seen_are_not(
 
 @pytest.mark.scaled
 def test_the_odds_of_two_schools_of_twenty_are_covered() -> None:
-    rng, studies, covered = np.random.default_rng(12), scaled(60, 500), 0
+    rng, studies, covered = np.random.default_rng(12), choose_size(60, 500), 0
     school = np.repeat(np.arange(20), 40)
     for _ in range(studies):
         ((effect,),) = explain_levels(rng, school, (school < 2).astype(np.float64), 2).effects
@@ -129,7 +129,7 @@ def test_a_few_rows_that_happen_to_be_alike_tell_nothing(rows: int) -> None:
 @pytest.mark.parametrize("made", [False, True])
 def test_steps_that_are_alike_seldom_seem_to_differ_between_few_schools(made: bool) -> None:
     """Six numbers are tested with 7 degrees of freedom; of 8, more than there are, nothing is said."""
-    rng, studies = np.random.default_rng(13), scaled(60, 400)
+    rng, studies = np.random.default_rng(13), choose_size(60, 400)
     schools = np.repeat(np.arange(8), 50)
     found = [
         explain_levels(rng, schools, rng.integers(0, 2, 400).astype(np.float64), 8, made=made).parallel

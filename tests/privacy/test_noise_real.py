@@ -35,7 +35,7 @@ DRAWS = 20_000
 CLAIMS = [(1.0, 1.0, 1e-6), (math.sqrt(2), 0.3, 1e-5), (1.0, 6.0, 1e-9), (5.0, 0.05, 0.01)]
 
 
-def rounded(values: Any, granularity: float | Fraction) -> list[float]:
+def round_to_grid(values: Any, granularity: float | Fraction) -> list[float]:
     """What the grid makes of values: noise this small does not occur."""
     return laplace(values, 1, 1e9, granularity).tolist()
 
@@ -63,20 +63,20 @@ def test_on_a_fine_grid_it_is_the_continuous_laplace() -> None:
 def test_a_half_goes_up_everywhere_so_that_rounding_commutes_with_whole_steps(granularity: Any) -> None:
     values = [float(Fraction(k, 2) * Fraction(granularity)) for k in range(-6, 7)]
     exact = [math.floor(Fraction(v) / Fraction(granularity) + Fraction(1, 2)) for v in values]
-    assert rounded(values, granularity) == pytest.approx([k * float(granularity) for k in exact])
+    assert round_to_grid(values, granularity) == pytest.approx([k * float(granularity) for k in exact])
 
 
 def test_rounding_moves_neighbours_no_further_apart_than_is_accounted_for() -> None:
     # Every pair of values on a grid of sixteenths, rounded to quarters: by distance, the most steps apart.
     values = np.arange(-32, 33) / 16
-    steps = steps_of(np.array(rounded(values, 0.25)), 0.25)
+    steps = steps_of(np.array(round_to_grid(values, 0.25)), 0.25)
     worst: dict[float, int] = {}
     for (a, x), (b, y) in itertools.combinations(zip(values.tolist(), steps.tolist(), strict=True), 2):
         worst[b - a] = max(worst.get(b - a, 0), abs(x - y))
     assert all(worst[d] == laplace_sensitivity(d, 0.25) for d in worst)
     # Two entries whose changes sum to 2/16 can both jump: a step more than either could by itself.
-    assert rounded([1 / 16, 1 / 16], 0.25) == [0.0, 0.0]
-    assert rounded([2 / 16, 2 / 16], 0.25) == [0.25, 0.25]
+    assert round_to_grid([1 / 16, 1 / 16], 0.25) == [0.0, 0.0]
+    assert round_to_grid([2 / 16, 2 / 16], 0.25) == [0.25, 0.25]
     assert laplace_sensitivity(2 / 16, 0.25, changed=2) == 2
 
 

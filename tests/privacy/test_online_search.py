@@ -187,14 +187,14 @@ def test_the_error_told_holds_and_not_half_of_it() -> None:
     scales = 1 / noise.threshold_loss, noise.factor / float(noise.answers_loss)
     told = noise.error(9, 0.05, 1)
 
-    def missed(distance: int) -> float:
+    def bound_miss(distance: int) -> float:
         """At least, by any split of the distance, that all noise stays within it."""
         return min(
             tail(scales[0], part) + 1 - (1 - tail(scales[1], distance - 1 - part)) ** 9
             for part in range(distance)
         )
 
-    assert missed(told) <= 0.05 < missed(told // 2)
+    assert bound_miss(told) <= 0.05 < bound_miss(told // 2)
 
 
 def test_the_noise_of_the_threshold_is_not_in_what_is_printed() -> None:

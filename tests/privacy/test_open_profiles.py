@@ -24,7 +24,7 @@ from server.privacy.estimators.open_profiles import OpenProfile
 from server.privacy.estimators.profiles import find_limit
 from server.privacy.estimators.starting import find_start
 from tests.privacy.test_explaining import groups, list_groups
-from tests.support.scale import scaled
+from tests.support.scale import choose_size
 
 COIN = coin_flip(0.4)
 QUANTILE = float(stats.norm.ppf(0.975))
@@ -53,7 +53,7 @@ def trust_prior(people: int, first: int, second: int) -> tuple[float, float]:
 )
 def test_large_odds_ratios_are_covered(people: int, shares: tuple[float, float]) -> None:
     """A coverage of 0.94 is refuted with a false alarm of 1e-6."""
-    rng, studies = np.random.default_rng(31), scaled(100, 1000)
+    rng, studies = np.random.default_rng(31), choose_size(100, 1000)
     truth = float(logit(shares[1]) - logit(shares[0]))
     chances = (_IF_NO + share * (_IF_YES - _IF_NO) for share in shares)
     drawn = list(zip(*(rng.binomial(people, chance, studies).tolist() for chance in chances), strict=True))

@@ -117,11 +117,13 @@ def test_intervals_without_the_noise_or_without_the_coins_do_not() -> None:
     def deaf(cells: Any, top: Any, bottom: Any, variances: float, **options: Any) -> ReleasedRatio:
         return released_ratio(cells, top, bottom, 0.0, **options)
 
-    def unsampled(cells: Any, top: Any, bottom: Any, variances: float, **options: Any) -> ReleasedRatio:
+    def estimate_unsampled(
+        cells: Any, top: Any, bottom: Any, variances: float, **options: Any
+    ) -> ReleasedRatio:
         return released_ratio(cells, top, bottom, variances, sampled=False, **options)
 
     assert survey(0.4, 0.05, 100, 0.2, "bounded", deaf) < fewest()
-    assert survey(0.25, 0.3, 1000, 1.0, "unbounded", unsampled) < fewest()
+    assert survey(0.25, 0.3, 1000, 1.0, "unbounded", estimate_unsampled) < fewest()
     assert survey(0.25, 0.3, 1000, 1.0, "unbounded", released_ratio) >= fewest()
 
 

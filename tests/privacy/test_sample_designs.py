@@ -22,7 +22,7 @@ from server.privacy.estimators.replicate_weights import (
 )
 from server.privacy.estimators.sample_designs import Replicates, SampleDesign
 from server.privacy.estimators.weighted_rows import WeightedEstimate, WeightedPart, estimate_from_rows
-from tests.support.scale import scaled
+from tests.support.scale import choose_size
 
 COIN = coin_flip(0.25)
 Numbers = NDArray[np.int64]
@@ -42,7 +42,7 @@ def flip(rng: np.random.Generator, truths: NDArray[np.integer] | NDArray[np.bool
     return (rng.random(len(truths)) < np.where(truths, 0.75, 0.25)).astype(np.int64)
 
 
-def worked() -> tuple[Numbers, Floats, Numbers, Numbers]:
+def make_rows() -> tuple[Numbers, Floats, Numbers, Numbers]:
     """Reports, weights, strata and clusters of 600 rows: 3 strata of 4, 9 and 12 clusters, numbered anew in each."""
     rng = np.random.default_rng(31)
     strata = rng.choice(3, 600, p=[0.2, 0.3, 0.5])
@@ -78,7 +78,7 @@ def linearise(
 
 
 def test_strata_and_clusters_are_the_textbook_sum() -> None:
-    reports, weights, strata, clusters = worked()
+    reports, weights, strata, clusters = make_rows()
     found = estimate(reports, SampleDesign(weights, strata=strata, clusters=clusters))
     value, variance = linearise(2 * reports - 0.5, weights, strata, clusters)
     assert found.value == pytest.approx(value)
@@ -93,7 +93,7 @@ def test_strata_and_clusters_are_the_textbook_sum() -> None:
 
 def test_a_part_of_a_stratum_that_was_drawn_takes_away_what_drawing_adds_and_no_coins() -> None:
     """Where all clusters were drawn, what is left is what the coins add: of each row 4 times 3/16, whatever it is."""
-    reports, weights, strata, clusters = worked()
+    reports, weights, strata, clusters = make_rows()
     sizes = np.array([8.0, 18.0, 24.0])
     half = estimate(reports, SampleDesign(weights, strata=strata, clusters=clusters, populations=sizes))
     _, endless = linearise(2 * reports - 0.5, weights, strata, clusters)
@@ -104,7 +104,7 @@ def test_a_part_of_a_stratum_that_was_drawn_takes_away_what_drawing_adds_and_no_
 
 
 def test_the_jackknife_is_what_leaving_out_each_cluster_gives() -> None:
-    reports, weights, strata, clusters = worked()
+    reports, weights, strata, clusters = make_rows()
     sample = SampleDesign(weights, strata=strata, clusters=clusters)
     found = estimate(reports, SampleDesign(weights, replicates=make_jackknife(sample)))
     guesses = 2 * reports - 0.5
@@ -130,7 +130,7 @@ def test_the_jackknife_is_what_leaving_out_each_cluster_gives() -> None:
 
 
 def test_bootstrap_of_clusters_is_near_and_the_same_for_one_seed() -> None:
-    reports, weights, strata, clusters = worked()
+    reports, weights, strata, clusters = make_rows()
     sample = SampleDesign(weights, strata=strata, clusters=clusters)
     errors = [
         estimate(
@@ -235,7 +235,7 @@ def test_schools_within_strata_cover_what_is_true_and_rows_do_not(method: str) -
     """The nearness of answers inside a school is as large as their share lets be: the twin counts rows for schools."""
     rng, samples = (
         np.random.default_rng(41),
-        scaled(300, 2000) if method != "bootstrap" else scaled(150, 1000),
+        choose_size(300, 2000) if method != "bootstrap" else choose_size(150, 1000),
     )
     levels = np.array([[0.0, 0.2, 0.4, 0.6], [0.1, 0.5, 0.7, 0.9]])
     truth, covered, naive = float(0.25 * levels[0].mean() + 0.75 * levels[1].mean()), 0, 0
@@ -255,7 +255,7 @@ def test_schools_within_strata_cover_what_is_true_and_rows_do_not(method: str) -
 @pytest.mark.scaled
 def test_a_large_part_of_each_stratum_covers_what_is_true() -> None:
     """Half and nine tenths of two strata are asked; the twin takes the correction for the coins' variance, too."""
-    rng, samples = np.random.default_rng(43), scaled(600, 4000)
+    rng, samples = np.random.default_rng(43), choose_size(600, 4000)
     people = [rng.random(400) < 0.1, rng.random(200) < 0.6]
     truth = (people[0].sum() + people[1].sum()) / 600
     strata, weights = np.repeat([0, 1], [200, 180]), np.repeat([2.0, 200 / 180], [200, 180])
@@ -276,7 +276,7 @@ def test_a_large_part_of_each_stratum_covers_what_is_true() -> None:
 @pytest.mark.scaled
 def test_margins_that_cross_are_raked_again_in_each_replicate() -> None:
     """Two margins, one of them of crossed cells; the twin leaves the calibration out of its replicates."""
-    rng, samples = np.random.default_rng(47), scaled(80, 1000)
+    rng, samples = np.random.default_rng(47), choose_size(80, 1000)
     covered, twins = 0, []
     for _ in range(samples):
         sex, age, town = (rng.random((3, 400)) < np.array([[0.3], [0.6], [0.5]])).astype(np.int64)

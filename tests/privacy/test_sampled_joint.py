@@ -14,7 +14,7 @@ from server.privacy.estimators.replicate_weights import make_jackknife
 from server.privacy.estimators.sample_designs import Replicates, SampleDesign
 from server.privacy.estimators.sampled_joint import SampledPair, join_guesses, measure_pair
 from server.privacy.estimators.sampled_ratios import estimate_ratios
-from tests.support.scale import scaled
+from tests.support.scale import choose_size
 
 COIN = coin_flip(0.4)
 Numbers = NDArray[np.int64]
@@ -35,7 +35,7 @@ def measure(first: Numbers, second: Numbers, sample: SampleDesign) -> SampledPai
 @pytest.mark.parametrize("way", ["linearised", "jackknife"])
 def test_schools_cover_what_is_true_of_two_answers_and_rows_do_not(way: str) -> None:
     """40 schools of 25; the twin counts with the weights, and rows for schools."""
-    rng, samples = np.random.default_rng(17), scaled(300, 2000)
+    rng, samples = np.random.default_rng(17), choose_size(300, 2000)
     schools = np.repeat(np.arange(40), 25)
     weights = np.repeat(np.where(np.arange(40) % 2, 1.0, 2.0), 25)
     table = np.array([[(1 - a) * (1 - b), (1 - a) * b, a * (1 - b), a * b] for a, b in LEVELS]).mean(axis=0)

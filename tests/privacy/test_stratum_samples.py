@@ -16,7 +16,7 @@ from server.privacy.estimators.number_explaining import NumberData, explain_numb
 from server.privacy.estimators.sample_designs import Floats, SampleDesign
 from server.privacy.estimators.sampled_rows import RowSample
 from server.privacy.estimators.stratum_samples import StratumSample
-from tests.support.scale import scaled
+from tests.support.scale import choose_size
 
 MATRIX = custom([[0.9, 0.1], [0.1, 0.9]]).matrix
 SIDE = Predictor((1,), ((EffectSetting(True, (1,), (0.0,)), EffectSetting(True, (1,), (1.0,))),))
@@ -63,7 +63,7 @@ def take_effect(data: LatentData, sample: RowSample | None) -> ExplainedEffect:
 @pytest.mark.scaled
 def test_intervals_hold_what_is_true_of_the_population_and_both_twins_miss_it() -> None:
     """A fifth of the people gave nine tenths of the responses. Twins: all count the same; weights as if of people."""
-    rng, studies, truth = np.random.default_rng(11), scaled(100, 1500), find_truth()
+    rng, studies, truth = np.random.default_rng(11), choose_size(100, 1500), find_truth()
     held = {"weighted": 0, "unweighted": 0, "no sandwich": 0}
     for _ in range(studies):
         data, sample = arrange(draw(rng))

@@ -80,7 +80,7 @@ def beside(url: str) -> set[str]:
     return {name.removeprefix(path.name) for name in os.listdir(path.parent) if name.startswith(path.name)}
 
 
-def untouched(url: str) -> bool:
+def is_untouched(url: str) -> bool:
     """Whether there is still nothing."""
     if url.startswith("sqlite"):
         return not Path(url.removeprefix("sqlite:///")).exists()

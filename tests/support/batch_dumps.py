@@ -14,7 +14,7 @@ def strings(tally: Tally) -> list[bytes]:
     return sorted(row.tobytes() for row in np.repeat(tally.patterns, tally.counts, axis=0))
 
 
-def shown(session: Session, survey: Survey) -> dict[Key, Tally]:
+def dump_shown(session: Session, survey: Survey) -> dict[Key, Tally]:
     """What is shown, by version and stratum."""
     return _together(survey, response_counts.read_shown(session, survey))
 

@@ -148,7 +148,7 @@ def _find_words(piece: str) -> tuple[str, ...]:
     return tuple(word for word in words if word not in ("ε", "γ", "δ"))
 
 
-def untranslated(html: str) -> list[str]:
+def find_untranslated(html: str) -> list[str]:
     """The words of a page that no catalogue holds."""
     return [word for text in shown_on(html) for word in outside(text)]
 

@@ -85,7 +85,7 @@ def edit(client: FlaskClient, slug: str) -> Editor:
     return Editor(client, client.get(f"/manage/surveys/{slug}/edit"))
 
 
-def written(editor: Editor, title: str, *wordings: str) -> Editor:
+def write_questions(editor: Editor, title: str, *wordings: str) -> Editor:
     """Type a title and yes/no questions, and keep them."""
     for place, wording in enumerate(wordings):
         if place:
@@ -113,7 +113,7 @@ def prepare(database_url: str, title: str, *wordings: str) -> Prepared:
     """Sign in and write yes/no questions into a database, which tests then copy: they take less than writing does."""
     app = create_app(Config(database_url=database_url, webhooks=True))
     client = factories.sign_in(app.test_client(), factories.sign_in_secret(database_url))
-    editor = written(new(client), title, *wordings)
+    editor = write_questions(new(client), title, *wordings)
     app.extensions["moneda.engine"].dispose()
     cookie = client.get_cookie(COOKIE, path=COOKIE_PATH)
     assert cookie is not None
@@ -123,6 +123,6 @@ def prepare(database_url: str, title: str, *wordings: str) -> Prepared:
 def copy_prepared(request: pytest.FixtureRequest, name: str, database_url: str) -> str:
     """The same database: a copy of what is prepared for tests that ask for this fixture, else as it is."""
     if name in request.fixturenames:
-        prepared: Prepared = request.getfixturevalue("prepared")
+        prepared: Prepared = request.getfixturevalue("prepared_editor")
         shutil.copy(*(str(sa.make_url(each).database) for each in (prepared.database_url, database_url)))
     return database_url

@@ -20,7 +20,7 @@ from server.study.study_sheets import parse_study_sheet
 from server.study.study_sheets.sheet_forms import write_form
 from server.web.webhooks import webhook_rows
 from tests.support import factories, foreign_data
-from tests.support.every_page import edited
+from tests.support.every_page import fill_editor
 from tests.support.factories import Published
 from tests.support.full_installation import (
     ADMINISTRATOR,
@@ -28,7 +28,7 @@ from tests.support.full_installation import (
     OWNER,
     VIEWER,
     Scene,
-    hashed,
+    hash_secret,
     invitation,
     member,
 )
@@ -52,7 +52,7 @@ def handing_in(scene: Scene) -> Form:
     return {"codes": write_code("0" * 12, sign(b"0" * 12 + MEANT))}
 
 
-def stored(scene: Scene, person: str, **values: object) -> None:
+def set_columns(scene: Scene, person: str, **values: object) -> None:
     """Set columns of somebody's account."""
     with factories.writing(scene.database_url) as session:
         session.execute(sa.update(Researcher).where(Researcher.id == scene.numbers[person]).values(**values))
@@ -60,18 +60,18 @@ def stored(scene: Scene, person: str, **values: object) -> None:
 
 def with_codes(scene: Scene) -> Form:
     """The stranger has a password and codes, and gives the password."""
-    stored(scene, "stranger", password_hash=factories.hashed(PASSWORD), totp_sealed="sealed")
+    set_columns(scene, "stranger", password_hash=factories.hash_password(PASSWORD), totp_sealed="sealed")
     return {"current": PASSWORD}
 
 
 def setting_codes_up(scene: Scene) -> Form:
-    stored(scene, "stranger", password_hash=factories.hashed(PASSWORD), totp_sealed=None)
+    set_columns(scene, "stranger", password_hash=factories.hash_password(PASSWORD), totp_sealed=None)
     secret = pyotp.random_base32()
     return {"secret": secret, "code": pyotp.TOTP(secret).now()}
 
 
 def without_password(scene: Scene, form: Form) -> Form:
-    stored(scene, "stranger", password_hash=None, totp_sealed=None)
+    set_columns(scene, "stranger", password_hash=None, totp_sealed=None)
     return form
 
 
@@ -81,12 +81,12 @@ def somebody(scene: Scene) -> Form:
         return {"person": people.add(session, "Somebody", administrator=True).id}
 
 
-def closed(scene: Scene) -> Form:
+def close_survey(scene: Scene) -> Form:
     factories.close(scene.database_url, scene.slug)
     return {}
 
 
-def paused(scene: Scene) -> Form:
+def pause_survey(scene: Scene) -> Form:
     factories.settle(scene.database_url, scene.slug, paused=True)
     return {}
 
@@ -119,25 +119,25 @@ def issuing(scene: Scene) -> Form:
     return {"size": "2", "label": "Class 3B", "stratum": ""}
 
 
-def linked(scene: Scene) -> Form:
+def link_report(scene: Scene) -> Form:
     """A survey with a public report."""
     scene.people[OWNER].post(f"/manage/surveys/{scene.slug}/releases/link")
     return {}
 
 
-def budgeted(scene: Scene) -> Form:
+def give_budget(scene: Scene) -> Form:
     """A survey with a budget, of which something is declared."""
     set_budget(scene.people[OWNER], scene.slug)
     return {"spent": "0.5", "spent_delta": "0", "sure": "yes"}
 
 
-def looked(scene: Scene) -> Builder:
+def look_at_price(scene: Scene) -> Builder:
     """An editor who has seen what it costs to tell how many responded."""
     set_budget(scene.people[OWNER], scene.slug)
     return build(scene.people[EDITOR], scene.slug).tick(COUNT).type(epsilon="0.5").press()
 
 
-def crowded(scene: Scene) -> Form:
+def crowd_survey(scene: Scene) -> Form:
     """So many responses that exact tallies can be paid for."""
     with factories.writing(scene.database_url) as session:
         survey = survey_access.find(session, scene.slug)
@@ -148,7 +148,7 @@ def crowded(scene: Scene) -> Form:
     return {"epsilon": "20", "sure": "yes"}
 
 
-def searched(scene: Scene) -> Form:
+def prepare_search(scene: Scene) -> Form:
     """A closed survey with a budget, and the price of a search of it."""
     set_budget(scene.people[OWNER], scene.slug)
     factories.close(scene.database_url, scene.slug)
@@ -158,7 +158,7 @@ def searched(scene: Scene) -> Form:
 def asking(scene: Scene) -> Form:
     """A question for a search that was opened."""
     home = f"/manage/surveys/{scene.slug}/releases/searches"
-    made = scene.people[EDITOR].post(home, data=searched(scene))
+    made = scene.people[EDITOR].post(home, data=prepare_search(scene))
     number = int(made.headers["Location"].partition("?")[0].rpartition("/")[2])
     page = scene.people[EDITOR].get(f"{home}/{number}").text
     chosen = html.unescape(page.partition('<option value="[')[2].partition('"')[0])
@@ -170,7 +170,7 @@ def with_token(scene: Scene) -> Form:
     with factories.writing(scene.database_url) as session:
         stranger = session.get_one(Researcher, scene.numbers["stranger"])
         secret = api_tokens.create_token(session, stranger, None, "viewer", "nightly", "30")
-    return {"token": hashed(secret)}
+    return {"token": hash_secret(secret)}
 
 
 def with_webhook(scene: Scene) -> Form:
@@ -199,8 +199,8 @@ FORMS: Mapping[str, tuple[str, Callable[[Scene], Form]]] = {
         "stranger",
         lambda scene: {"in path": {"secret": invitation(scene, OWNER, to_survey=True)}},
     ),
-    "editor.create": (OWNER, lambda scene: edited("New", "Why?")),
-    "editor.save": (EDITOR, lambda scene: edited("Changed", "Why?")),
+    "editor.create": (OWNER, lambda scene: fill_editor("New", "Why?")),
+    "editor.save": (EDITOR, lambda scene: fill_editor("Changed", "Why?")),
     "elsewhere.analyse": (
         OWNER,
         lambda scene: (
@@ -220,7 +220,7 @@ FORMS: Mapping[str, tuple[str, Callable[[Scene], Form]]] = {
     "people.invite": (OWNER, lambda scene: {"name": "Guest", "role": "viewer"}),
     "people.withdraw": (
         OWNER,
-        lambda scene: {"invitation": hashed(invitation(scene, OWNER, to_survey=True))},
+        lambda scene: {"invitation": hash_secret(invitation(scene, OWNER, to_survey=True))},
     ),
     "people.change_role": (OWNER, lambda scene: member(scene, role="editor")),
     "people.remove": (OWNER, member),
@@ -228,7 +228,7 @@ FORMS: Mapping[str, tuple[str, Callable[[Scene], Form]]] = {
     "colleagues.invite": (ADMINISTRATOR, lambda scene: {"name": "Guest"}),
     "colleagues.withdraw": (
         ADMINISTRATOR,
-        lambda scene: {"invitation": hashed(invitation(scene, ADMINISTRATOR, to_survey=False))},
+        lambda scene: {"invitation": hash_secret(invitation(scene, ADMINISTRATOR, to_survey=False))},
     ),
     "colleagues.disable": (ADMINISTRATOR, somebody),
     "colleagues.enable": (ADMINISTRATOR, somebody),
@@ -255,7 +255,7 @@ FORMS: Mapping[str, tuple[str, Callable[[Scene], Form]]] = {
     "study_sheet.save": (EDITOR, lambda scene: write_form(parse_study_sheet(study_document()))),
     "schedule.save": (EDITOR, lambda scene: {"cap": "500", "minimum": "10", "time_zone": "UTC"}),
     "schedule.pause": (EDITOR, lambda scene: {}),
-    "schedule.resume": (EDITOR, paused),
+    "schedule.resume": (EDITOR, pause_survey),
     "webhooks.create": (EDITOR, lambda scene: {"url": "https://hooks.example.org/told"}),
     "webhooks.add_trial": (EDITOR, with_webhook),
     "webhooks.revoke": (EDITOR, with_webhook),
@@ -270,19 +270,19 @@ FORMS: Mapping[str, tuple[str, Callable[[Scene], Form]]] = {
         OWNER,
         lambda scene: {"epsilon": "1", "delta": "0", "neighbours": "unbounded"},
     ),
-    "releases.declare": (OWNER, budgeted),
+    "releases.declare": (OWNER, give_budget),
     "releases.link": (OWNER, lambda scene: {}),
-    "releases.revoke": (OWNER, linked),
-    "release_builder.quote_price": (EDITOR, lambda scene: looked(scene).form),
-    "release_builder.plan_file": (EDITOR, lambda scene: looked(scene).form),
-    "release_builder.make": (EDITOR, lambda scene: {**looked(scene).form, "sure": "yes"}),
-    "release_builder.exact": (EDITOR, crowded),
-    "searches.quote": (EDITOR, searched),
-    "searches.create": (EDITOR, searched),
+    "releases.revoke": (OWNER, link_report),
+    "release_builder.quote_price": (EDITOR, lambda scene: look_at_price(scene).form),
+    "release_builder.plan_file": (EDITOR, lambda scene: look_at_price(scene).form),
+    "release_builder.make": (EDITOR, lambda scene: {**look_at_price(scene).form, "sure": "yes"}),
+    "release_builder.exact": (EDITOR, crowd_survey),
+    "searches.quote": (EDITOR, prepare_search),
+    "searches.create": (EDITOR, prepare_search),
     "searches.ask": (EDITOR, asking),
     "keeping.duplicate": (VIEWER, lambda scene: {"title": "Copy"}),
-    "keeping.archive": (OWNER, closed),
-    "keeping.export": (OWNER, closed),
+    "keeping.archive": (OWNER, close_survey),
+    "keeping.export": (OWNER, close_survey),
     "keeping.retain": (OWNER, lambda scene: {"keep_rows": "30"}),
     "keeping.delete": (OWNER, lambda scene: {"confirmation": scene.slug}),
 }

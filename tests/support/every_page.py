@@ -32,7 +32,7 @@ from tests.support.compared_pages import walk_compared
 from tests.support.completion_pages import walk_completions
 from tests.support.folded_parts import ALL_OPEN
 from tests.support.foreign_data import walk_foreign_data
-from tests.support.form_client import ended
+from tests.support.form_client import end_fields
 from tests.support.lesson_pages import walk_lessons
 from tests.support.respondent_pages import walk_respondents
 from tests.support.retention_pages import walk_retention
@@ -70,7 +70,7 @@ class Reader:
 
     def post(self, path: str, body: bytes | Mapping[str, object] = NOTHING, **headers: str) -> None:
         if isinstance(body, Mapping):
-            body = urlencode(ended(body.items()), doseq=True).encode()
+            body = urlencode(end_fields(body.items()), doseq=True).encode()
             headers["Content_Type"] = "application/x-www-form-urlencoded"
         self._ask("POST", path, body, {name.replace("_", "-"): value for name, value in headers.items()})
 
@@ -153,7 +153,7 @@ def walk_margins(owner: Reader, database: str) -> None:
             owner.get(f"/manage/surveys/{survey.slug}/results{query}")
 
 
-def edited(title: str, *wordings: str, action: str = "save", **more: str) -> dict[str, object]:
+def fill_editor(title: str, *wordings: str, action: str = "save", **more: str) -> dict[str, object]:
     """The fields of the editor for a survey of yes/no questions."""
     fields: dict[str, object] = {
         "title": title,
@@ -172,7 +172,7 @@ def edited(title: str, *wordings: str, action: str = "save", **more: str) -> dic
 def everything() -> dict[str, Any]:
     """A survey of every kind and design, with conditions, whose own words are known again."""
 
-    def offered(*names: str) -> list[dict[str, str]]:
+    def make_options(*names: str) -> list[dict[str, str]]:
         return [{"name": name, "text": pseudo(name)} for name in names]
 
     devices: list[dict[str, Any]] = [
@@ -193,24 +193,24 @@ def everything() -> dict[str, Any]:
         {"kind": "binned_number", **grid, "cuts": [5], "design": {"mechanism": "best_choice", "epsilon": 1}},
         {"kind": "section", "body": pseudo("body")},
         {"kind": "text"},
-        {"kind": "check", "options": offered("a", "b"), "correct": "a", "feedback": pseudo("feedback")},
+        {"kind": "check", "options": make_options("a", "b"), "correct": "a", "feedback": pseudo("feedback")},
     ]
     refused = {"show_if": {"question": "e7", "any_of": ["prefer_not_to_say"]}}
     unsaid = {"prefer_not_to_say": True, "otherwise": 0}
     entries += [
-        {"kind": "select_multiple", "options": offered("a", "b"), "design": {"mechanism": "coin_flip"}},
+        {"kind": "select_multiple", "options": make_options("a", "b"), "design": {"mechanism": "coin_flip"}},
         {"kind": "number", **grid, "design": {"mechanism": "stochastic_rounding"}, **refused, **unsaid},
     ]
     entries[-2] |= {"show_if": {"question": "e8", "from": 1, "to": 2}, "otherwise": []}
     entries += [
-        {"kind": "select_one", "options": offered("a", "b"), "design": {"mechanism": mechanism}}
+        {"kind": "select_one", "options": make_options("a", "b"), "design": {"mechanism": mechanism}}
         for mechanism in ("k_ary", "unary", "symmetric_unary")
     ]
-    many = offered(*(f"o{place}" for place in range(30)))
+    many = make_options(*(f"o{place}" for place in range(30)))
     best = {"mechanism": "best_choice", "epsilon": 1}
     entries.append({"kind": "select_one", "options": many, "design": best})
     entries += [
-        {"kind": "scale", "options": offered("a", "b", "c"), "design": {"mechanism": mechanism}}
+        {"kind": "scale", "options": make_options("a", "b", "c"), "design": {"mechanism": mechanism}}
         for mechanism in ("ordinal", "k_ary")
     ]
     entries[-1] |= {**refused, "otherwise": "a"}
@@ -222,16 +222,16 @@ def everything() -> dict[str, Any]:
 def telling() -> dict[str, Any]:
     """A survey whose results give reason for every remark, depending on what arrives."""
 
-    def offered(*names: str) -> list[dict[str, str]]:
+    def make_options(*names: str) -> list[dict[str, str]]:
         return [{"name": name, "text": pseudo(name)} for name in names]
 
     coin = {"mechanism": "coin_flip", "gamma": 0.25}
     control = {"kind": "yes_no", "control": True, "design": coin}
     number = {"kind": "number", "low": 0, "high": 10, "step": 1}
     number["design"] = {"mechanism": "stochastic_rounding", "epsilon": 1}
-    chosen = {"kind": "select_one", "options": offered("a", "b", "c")}
+    chosen = {"kind": "select_one", "options": make_options("a", "b", "c")}
     chosen["design"] = {"mechanism": "k_ary", "epsilon": 1}
-    ticked = {"kind": "select_multiple", "options": offered("a", "b"), "otherwise": ["a"]}
+    ticked = {"kind": "select_multiple", "options": make_options("a", "b"), "otherwise": ["a"]}
     ticked |= {
         "design": {"mechanism": "coin_flip", "epsilon": 2},
         "show_if": {"question": "e4", "any_of": ["a"]},
@@ -360,7 +360,7 @@ def walk_headlines(owner: Reader, database: str) -> None:
 def walk_strata(owner: Reader, database: str) -> None:
     """Live results of two versions and of strata: withheld, left out, weighted or not; pairs of questions."""
 
-    def asked(*gammas: float, more: bool = False) -> dict[str, Any]:
+    def make_questions(*gammas: float, more: bool = False) -> dict[str, Any]:
         questions = [
             factories.question(f"q{place}", pseudo(f"asked {place}"), gamma)
             for place, gamma in enumerate(gammas)
@@ -393,9 +393,9 @@ def walk_strata(owner: Reader, database: str) -> None:
         reports = [1, 1, 0], [1, 0, 1], [0, 1, 0], [0, 0, 2]
         return list(zip(reports, counts, strict=False))
 
-    glass = dict(asked(more=True)["questions"][-1])
+    glass = dict(make_questions(more=True)["questions"][-1])
     del glass["prefer_not_to_say"]
-    high, low = (factories.publish(database, {**asked(), "questions": [glass]}) for _ in range(2))
+    high, low = (factories.publish(database, {**make_questions(), "questions": [glass]}) for _ in range(2))
     owner.get(f"/manage/surveys/{high.slug}/figure.svg")  # of nothing yet
     factories.plant(database, high.slug, "\n".join(pseudo(f"of many {place}") for place in range(25)))
     # About as many as if everybody had entered the most, and the least.
@@ -408,16 +408,16 @@ def walk_strata(owner: Reader, database: str) -> None:
     levels = [{"name": f"o{place}", "text": pseudo(f"level {place}")} for place in range(33)]
     scale = {"kind": "scale", "options": levels, "design": {"mechanism": "ordinal", "epsilon": 3}}
     scales = [{"name": name, "text": pseudo(name), **scale} for name in ("a", "b")]
-    long = factories.publish(database, {**asked(), "questions": scales})
+    long = factories.publish(database, {**make_questions(), "questions": scales})
     factories.store(database, long, [([k, 32 - k], 1) for k in range(33)])
     for page in ("results", "crossing.svg"):
         owner.get(f"/manage/surveys/{long.slug}/{page}?row=a&column=b")
     plan = {"plan": {"respondents": 900, "margin": 0.1}}
-    survey = factories.publish(database, {**asked(0.25, 0.25), **plan}, minimum=10)
+    survey = factories.publish(database, {**make_questions(0.25, 0.25), **plan}, minimum=10)
     factories.store(database, survey, rows(*[100] * 4))
     owner.get(f"/manage/surveys/{survey.slug}/results?row=q0&column=q1")
     small = factories.publish(
-        database, {**asked(0.25), "plan": {"respondents": 20, "margin": 0.1}}, minimum=10
+        database, {**make_questions(0.25), "plan": {"respondents": 20, "margin": 0.1}}, minimum=10
     )
     home = f"/manage/surveys/{small.slug}"
     factories.plant(database, small.slug, pseudo("A"))
@@ -426,7 +426,7 @@ def walk_strata(owner: Reader, database: str) -> None:
     factories.close(database, small.slug)
     owner.get(f"{home}/results")
     owner.get(f"{home}/report.json")
-    survey = factories.publish(database, {**asked(0.25, 0.25), **plan}, minimum=10)
+    survey = factories.publish(database, {**make_questions(0.25, 0.25), **plan}, minimum=10)
     home = f"/manage/surveys/{survey.slug}"
     factories.store(database, survey, rows(4))
     owner.get(f"{home}/results")
@@ -434,7 +434,7 @@ def walk_strata(owner: Reader, database: str) -> None:
     a, b, c = (pseudo(name) for name in "ABC")
     links = factories.plant(database, survey.slug, f"{a} > {b}, 90\n{a} > {c}, 10\n{b}")
     first, second, other = (links[path] for path in (f"{a} > {b}", f"{a} > {c}", b))
-    newer = factories.publish(database, asked(0.2, 0.25, more=True), survey.slug)
+    newer = factories.publish(database, make_questions(0.2, 0.25, more=True), survey.slug)
     factories.store(database, newer, [([1, 1, 0, 0, 0], 3)], first)
     for page in ("results", "results?row=q0&column=q1", "report.html", "strata", "edit", "keeping", ""):
         owner.get(f"{home}/{page}".removesuffix("/"))
@@ -994,7 +994,7 @@ def walk_advice(owner: Reader, database: str) -> None:
         draft = factories.draft(database, asked)
         for page in ("edit", "simulate/look"):
             owner.get(f"/manage/surveys/{draft}/{page}")
-    form = edited(pseudo("Lists"), pseudo("c?"))
+    form = fill_editor(pseudo("Lists"), pseudo("c?"))
     owner.post("/manage/surveys/new", {**form, "action": "keep_question-0"})
     owner.get("/manage/surveys/new")
     a, b, c, refusal = map(pseudo, ("a?", "b", "c", "Prefer not to say"))
@@ -1029,7 +1029,7 @@ def walk_keeping(owner: Reader, site: factories.Served) -> None:
     guarded = factories.publish(database, wrapped_definition(), minimum=10).slug
     owner.send(
         sample_archives.form_of(
-            sample_archives.stated("minimum", value=3)(sample_archives.pack(database, guarded))
+            sample_archives.change_manifest("minimum", value=3)(sample_archives.pack(database, guarded))
         )
     )
     owner.send(sample_archives.form_of(sample_archives.pack(database, draft)))
@@ -1252,11 +1252,13 @@ def walk(site: factories.Served) -> list[Reader]:
     owner.get("/manage/surveys/new")
     for page in ("", "/edit"):
         owner.get(f"/manage/surveys/{different}{page}")
-    owner.post("/manage/surveys/new", edited(pseudo("New"), pseudo("c?"), action="add"))
-    owner.post("/manage/surveys/new", edited(pseudo("New"), pseudo("c?"), pseudo("d?"), action="delete-0"))
-    owner.post("/manage/surveys/new", edited(pseudo("New"), pseudo("c?"), budget="0"))
-    owner.post("/manage/surveys/new", edited(pseudo("New"), pseudo("c?"), division="by_hand"))
-    unfinished = factories.unfinished(
+    owner.post("/manage/surveys/new", fill_editor(pseudo("New"), pseudo("c?"), action="add"))
+    owner.post(
+        "/manage/surveys/new", fill_editor(pseudo("New"), pseudo("c?"), pseudo("d?"), action="delete-0")
+    )
+    owner.post("/manage/surveys/new", fill_editor(pseudo("New"), pseudo("c?"), budget="0"))
+    owner.post("/manage/surveys/new", fill_editor(pseudo("New"), pseudo("c?"), division="by_hand"))
+    unfinished = factories.draft_unfinished(
         database,
         {
             **everything(),
@@ -1277,9 +1279,11 @@ def walk(site: factories.Served) -> list[Reader]:
         owner.get(f"/manage/surveys/{different}/edit?said={said}&at=0")
     for said in ("moved_several", "copied_several", "strengthened", "strength_refused"):
         owner.get(f"/manage/surveys/{different}/edit?said={said}&selected=0-1&together=x")
-    owner.post(f"/manage/surveys/{whole}/edit", edited(pseudo("Old"), pseudo("c?"), base="1", action="undo"))
-    owner.post(f"/manage/surveys/{whole}/edit", edited(pseudo("Overtaken"), pseudo("c?"), base="2"))
-    owner.post("/manage/surveys/new", edited(pseudo("New"), pseudo("c?")))
+    owner.post(
+        f"/manage/surveys/{whole}/edit", fill_editor(pseudo("Old"), pseudo("c?"), base="1", action="undo")
+    )
+    owner.post(f"/manage/surveys/{whole}/edit", fill_editor(pseudo("Overtaken"), pseudo("c?"), base="2"))
+    owner.post("/manage/surveys/new", fill_editor(pseudo("New"), pseudo("c?")))
     alike = [
         factories.question(name, pseudo(f"{name} copied?"), 0.25) for name in ("Have you", "Have you ever")
     ]
@@ -1353,7 +1357,7 @@ def walk(site: factories.Served) -> list[Reader]:
         ("close", empty.slug),
     ):
         owner.post(f"/manage/surveys/{survey}/{action}")
-    owner.post("/manage/surveys/new", edited(pseudo("x"), pseudo("c?")), Sec_Fetch_Site="cross-site")
+    owner.post("/manage/surveys/new", fill_editor(pseudo("x"), pseudo("c?")), Sec_Fetch_Site="cross-site")
     # A part of a page that cannot be drawn, and a page that cannot.
     with factories.writing(database) as session:
         days = json.dumps({"2026-05-01": 10**400, "2026-05-02": 10**400})

@@ -8,7 +8,7 @@ from tests.support import every_kind, factories
 from tests.support.factories import Published
 
 
-def asked() -> dict[str, Any]:
+def make_explainable() -> dict[str, Any]:
     questions = [
         factories.question("copied", "Have you copied?"),
         factories.question("stole", "Have you stolen?"),
@@ -34,7 +34,7 @@ def asked() -> dict[str, Any]:
 
 def collect(url: str) -> Published:
     """A survey in which who copied has stolen more often, more in the south; few came from the islands."""
-    survey, rng = factories.publish(url, asked()), np.random.default_rng(2)
+    survey, rng = factories.publish(url, make_explainable()), np.random.default_rng(2)
     links = factories.plant(url, survey.slug, "North\nSouth > Coast\nSouth > Hills\nIslands")
     sizes = {"North": 700, "South > Coast": 400, "South > Hills": 400, "Islands": 4}
     for path, size in sizes.items():

@@ -39,7 +39,7 @@ from server.store.own_tables import responses_of
 from server.study import strata, surveys
 from server.study.definitions.definition_reader import parse_definition
 from tests.support.forked_servers import ForkedServer
-from tests.support.form_client import ended
+from tests.support.form_client import end_fields
 
 ROOT = Path(__file__).parent.parent.parent
 
@@ -88,7 +88,7 @@ def draft(database_url: str, document: Mapping[str, object], owner: str | None =
         return surveys.create(session, _researcher(session, owner), parse_definition(document)).slug
 
 
-def unfinished(database_url: str, document: Mapping[str, object]) -> str:
+def draft_unfinished(database_url: str, document: Mapping[str, object]) -> str:
     """Keep a document that is no definition yet as a draft; its slug."""
     with writing(database_url) as session:
         return surveys.create(session, _researcher(session, None), document).slug
@@ -105,7 +105,7 @@ def publish(
     parsed = parse_definition(document)
     with writing(database_url) as session:  # once: thousands of tests begin with this
         if slug:
-            survey = _found(session, slug)
+            survey = _find_survey(session, slug)
             surveys.save_draft(session, survey, parsed.as_json())
         else:
             survey = surveys.create(session, _researcher(session, None), parsed)
@@ -116,13 +116,13 @@ def publish(
 def save(database_url: str, slug: str, document: Mapping[str, object]) -> None:
     """Change the draft of a survey."""
     with writing(database_url) as session:
-        surveys.save_draft(session, _found(session, slug), parse_definition(document).as_json())
+        surveys.save_draft(session, _find_survey(session, slug), parse_definition(document).as_json())
 
 
 def close(database_url: str, slug: str) -> None:
     """Close a survey."""
     with writing(database_url) as session:
-        acceptance.close_survey(_found(session, slug))
+        acceptance.close_survey(_find_survey(session, slug))
 
 
 def forget_surveys(database_url: str, *but: str) -> None:
@@ -142,16 +142,17 @@ def forget_surveys(database_url: str, *but: str) -> None:
 def plant(database_url: str, slug: str, text: str) -> dict[str, str]:
     """Add strata to a survey, a line for each as a researcher pastes them; all paths and their links' slugs."""
     with writing(database_url) as session:
-        strata.add_strata(session, _found(session, slug), strata.parse_lines(text))
+        strata.add_strata(session, _find_survey(session, slug), strata.parse_lines(text))
         return {
-            node.path: node.stratum.slug for node in strata.walk(strata.tree(session, _found(session, slug)))
+            node.path: node.stratum.slug
+            for node in strata.walk(strata.tree(session, _find_survey(session, slug)))
         }
 
 
 def settle(database_url: str, slug: str, **settings: object) -> None:
     """Set columns of a survey: `paused`, `by_invitation`, `opens_at`, `closes_at`, `cap`, `minimum`, ..."""
     with writing(database_url) as session:
-        found = _found(session, slug)
+        found = _find_survey(session, slug)
         for name, value in settings.items():
             setattr(found, name, value)
 
@@ -165,7 +166,7 @@ def store(
 ) -> None:
     """Keep responses to a version without sending them: reports and how often each; by the own link or a stratum's."""
     with writing(database_url) as session:
-        found = _found(session, survey.slug)
+        found = _find_survey(session, survey.slug)
         version = next(each for each in found.versions if each.sha256 == survey.version)
         found_link = surveys.find_link(session, link or survey.slug)
         assert found_link is not None
@@ -196,7 +197,7 @@ def store(
 def lose_keys(database_url: str, slug: str) -> None:
     """Let nothing open the secrets of a survey's keys any more, as where the file of the key for secrets was lost."""
     with writing(database_url) as session:
-        of_survey = TicketKey.survey_id == _found(session, slug).id
+        of_survey = TicketKey.survey_id == _find_survey(session, slug).id
         session.execute(sa.update(TicketKey).where(of_survey).values(exponent_sealed="bG9zdA=="))
 
 
@@ -217,7 +218,7 @@ def _researcher(session: Session, name: str | None) -> Researcher:
     return researcher
 
 
-def _found(session: Session, slug: str) -> Survey:
+def _find_survey(session: Session, slug: str) -> Survey:
     survey = survey_access.find(session, slug)
     assert survey is not None
     survey_access.lock(session, survey)
@@ -229,13 +230,13 @@ def account(database_url: str, login: str, password: str = "", *, administrator:
     with writing(database_url) as session:
         added = people.add(session, login.title(), administrator=administrator)
         added.login = login
-        added.password_hash = hashed(password) if password else None
+        added.password_hash = hash_password(password) if password else None
         session.flush()
         return added.id
 
 
 @cache
-def hashed(password: str) -> str:
+def hash_password(password: str) -> str:
     """A hash takes long on purpose; one for each password is enough for all tests."""
     return people.hash_password(password)
 
@@ -243,7 +244,7 @@ def hashed(password: str) -> str:
 def join(database_url: str, slug: str, number: int, role: str) -> None:
     """Give a researcher a role in a survey."""
     with writing(database_url) as session:
-        session.add(Member(survey_id=_found(session, slug).id, researcher_id=number, role=role))
+        session.add(Member(survey_id=_find_survey(session, slug).id, researcher_id=number, role=role))
 
 
 def link_of(database_url: str, number: int) -> str:
@@ -372,7 +373,7 @@ def hashed_id(receipt: str) -> bytes:
     return hashlib.sha256(bytes.fromhex(receipt)).digest()[:16]
 
 
-def stored(database_url: str) -> list[tuple[object, ...]]:
+def list_responses(database_url: str) -> list[tuple[object, ...]]:
     """The rows of responses."""
     return dump(database_url)["responses"]
 
@@ -387,7 +388,7 @@ def ask(url: str, body: object = None, **headers: str) -> tuple[int, Message, by
 def fill_in(url: str, fields: Mapping[str, object], **headers: str) -> tuple[int, Message, bytes]:
     """Over real HTTP, POST a form: status, headers, answer."""
     form = {"Content-Type": "application/x-www-form-urlencoded", **headers}
-    return _exchange("POST", url, urlencode(ended(fields.items())), form)
+    return _exchange("POST", url, urlencode(end_fields(fields.items())), form)
 
 
 def _exchange(
@@ -487,7 +488,7 @@ def serving(
     else:
         process = ForkedServer(command, environment(database_url, **settings), log)
     try:
-        yield _started(process, f"http://127.0.0.1:{port}", database_url)
+        yield _await_start(process, f"http://127.0.0.1:{port}", database_url)
         if process.poll() is None:
             process.send_signal(signal.SIGINT)
             assert process.wait(30) == 0, "the server did not stop cleanly"
@@ -499,7 +500,7 @@ def serving(
         process.stdout.close()
 
 
-def _started(process: ForkedServer | subprocess.Popen[str], url: str, database_url: str) -> Served:
+def _await_start(process: ForkedServer | subprocess.Popen[str], url: str, database_url: str) -> Served:
     """Wait until the server has said everything and answers."""
     assert process.stdout is not None
     link = ""

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any, Protocol
 
 from tests.support.catalogue_words import pseudo
-from tests.support.form_client import written
+from tests.support.form_client import write_multipart
 
 ADDRESS = "/manage/elsewhere"
 
@@ -54,7 +54,7 @@ def write_form(files: Mapping[str, bytes], **fields: str) -> tuple[bytes, str]:
         for name, body in files.items()
     ]
     parts += [(named + b"\r\n\r\n%b") % (name.encode(), text.encode()) for name, text in fields.items()]
-    return written(*parts)
+    return write_multipart(*parts)
 
 
 def walk_foreign_data(owner: Sender) -> None:

@@ -39,7 +39,7 @@ class Browser(FlaskClient):
     def open(self, *args: Any, **kwargs: Any) -> TestResponse:
         data = kwargs.get("data")
         if kwargs.get("method") == "POST" and "json" not in kwargs and not isinstance(data, (bytes, str)):
-            fields = ended(_fields(data or {}))
+            fields = end_fields(_fields(data or {}))
             if any(isinstance(value, FileStorage) for _name, value in fields):
                 boundary, kwargs["data"] = encode_multipart(MultiDict(fields))
                 kwargs["content_type"] = f"multipart/form-data; boundary={boundary}"
@@ -56,12 +56,12 @@ def plain(client: FlaskClient) -> FlaskClient:
     return made
 
 
-def ended(fields: Iterable[Field]) -> list[Field]:
+def end_fields(fields: Iterable[Field]) -> list[Field]:
     """The fields with the last one at the end."""
     return [*((name, value) for name, value in fields if name != NAME), (NAME, VALUE)]
 
 
-def written(*parts: bytes, boundary: str = "X") -> tuple[bytes, str]:
+def write_multipart(*parts: bytes, boundary: str = "X") -> tuple[bytes, str]:
     """A form with files, written out: its parts, headers and all, and the last field; and its type."""
     last = f'Content-Disposition: form-data; name="{NAME}"\r\n\r\n{VALUE}'.encode()
     mark = b"--" + boundary.encode()
@@ -69,7 +69,7 @@ def written(*parts: bytes, boundary: str = "X") -> tuple[bytes, str]:
     return body + mark + b"--\r\n", f"multipart/form-data; boundary={boundary}"
 
 
-def posted(page: str) -> list[list[Control]]:
+def read_posted_forms(page: str) -> list[list[Control]]:
     """Tag, type, name and value of all controls of each form that a page sends by POST, in the order of the page."""
     return [
         [(control.tag, control.type, control.name, control.value) for control in form.controls]

@@ -83,5 +83,5 @@ def invitation(scene: Scene, person: str, *, to_survey: bool) -> str:
         return colleague_invitations.invite(session, inviter, "Guest", survey, "viewer")
 
 
-def hashed(secret: str) -> str:
+def hash_secret(secret: str) -> str:
     return hashlib.sha256(secret.encode()).hexdigest()

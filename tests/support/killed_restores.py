@@ -47,11 +47,11 @@ def _count_steps(last: int | None) -> list[None]:
     sa.event.listen(sa.Engine, "commit", step)
     write_row = psycopg.Copy.write_row  # what is copied passes SQLAlchemy by
 
-    def counted(copy: psycopg.Copy, row: object) -> None:
+    def count_row(copy: psycopg.Copy, row: object) -> None:
         step()
         write_row(copy, row)
 
-    psycopg.Copy.write_row = counted
+    psycopg.Copy.write_row = count_row
     return steps
 
 

@@ -32,16 +32,16 @@ def post_all(url: str, path: str, bodies: Iterable[Mapping[str, object]]) -> Ite
 def _status(connection: socket.socket) -> int:
     answer = b""
     while b"\r\n\r\n" not in answer:
-        answer += _received(connection)
+        answer += _receive_block(connection)
     top, _, body = answer.partition(b"\r\n\r\n")
     lines = top.lower().split(b"\r\n")
     (length,) = (int(line.partition(b":")[2]) for line in lines if line.startswith(b"content-length:"))
     while len(body) < length:
-        body += _received(connection)
+        body += _receive_block(connection)
     return int(top.split(b" ", 2)[1])
 
 
-def _received(connection: socket.socket) -> bytes:
+def _receive_block(connection: socket.socket) -> bytes:
     block = connection.recv(65536)
     assert block, "the server hung up"
     return block

@@ -78,7 +78,7 @@ class Looker:
         texts["report.json"] = json.dumps(report).encode()
         texts["surveys"] = self.client.get("/manage/surveys").data
         found = dict(_counts(report))
-        found |= _collected(report["n"], texts["results"].decode())
+        found |= _count_collected(report["n"], texts["results"].decode())
         found["listed",], _said = read_listed(texts["surveys"].decode(), self.slug)
         counts = {group: n for group, n in found.items() if n is not None}
         rows: dict[int, Counter[tuple[str, ...]]] = {}
@@ -97,7 +97,7 @@ class Looker:
             if name == "microdata":
                 counts |= _microdata(texts[name])
             if name == "responses.dta":
-                counts |= _labelled(texts[name])
+                counts |= _count_labelled(texts[name])
         hidden = found.keys() - counts.keys()
         self.looks.append(Look(is_open, counts, hidden, rows, placed, _steps(texts), texts))
 
@@ -163,7 +163,7 @@ def _tree(node: Mapping[str, Any], path: Group) -> Iterator[tuple[Group, int | N
         yield from _tree(inside, (*path, inside["name"] or "(own link)"))
 
 
-def _collected(n: int, page: str) -> dict[Group, int | None]:
+def _count_collected(n: int, page: str) -> dict[Group, int | None]:
     """What the page of results counts of strata, in all versions together."""
     rows = read_rows(page)
     return {("collected",): n, **{("collected", *path): number for path, (number, _said) in rows.items()}}
@@ -193,7 +193,7 @@ def _microdata(packed: bytes) -> dict[Group, int]:
     return {("microdata", number): n for number, n in versions.items()}
 
 
-def _labelled(file: bytes) -> dict[Group, int]:
+def _count_labelled(file: bytes) -> dict[Group, int]:
     """As many as `_microdata`."""
     if not file:
         return {}
@@ -217,7 +217,7 @@ def _steps(texts: Mapping[str, bytes]) -> dict[str, int]:
     return found
 
 
-def told(looks: Sequence[Look], minimum: int) -> Iterator[str]:
+def find_told(looks: Sequence[Look], minimum: int) -> Iterator[str]:
     """What pairs of looks tell of fewer responses than the minimum; nothing, if all is well."""
     for one, other in combinations(looks, 2):
         yield from _of_numbers(one, other, minimum)

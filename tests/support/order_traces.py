@@ -21,7 +21,7 @@ LIMIT = 5.3
 PAGE = 4096
 
 
-def standardised(groups: Iterable[Sequence[int]]) -> float:
+def standardise_order(groups: Iterable[Sequence[int]]) -> float:
     """Kendall's S between the order within each group and the numbers that stand there, over its deviation."""
     total, variance = 0.0, 0.0
     for group in groups:
@@ -38,7 +38,7 @@ def sqlite_files(database_url: str) -> list[Path]:
     return sorted(path.parent.glob(f"{path.name}*"))
 
 
-def copied(database_url: str, folder: Path) -> str:
+def copy_files(database_url: str, folder: Path) -> str:
     """The files as they are at this moment, for whoever looks at them later; the address of the copy."""
     for file in sqlite_files(database_url):
         shutil.copy(file, folder / file.name)
@@ -60,10 +60,10 @@ def order_in_pages(database_url: str, arrived: Mapping[bytes, int]) -> float:
             seen.add(key)
             pages.setdefault(place // PAGE, []).append(key)
     assert len(seen) > len(arrived) / 2  # of a database in use, the newest stand in its log only
-    every = standardised([arrived[key] for key in keys] for keys in pages.values())
+    every = standardise_order([arrived[key] for key in keys] for keys in pages.values())
     late = [[key for pair in pairwise(keys) if pair[0] < pair[1] for key in pair] for keys in pages.values()]
     groups = [[arrived[key] for key in dict.fromkeys(keys)] for keys in late if keys]
-    return max(abs(every), abs(standardised(groups)) if groups else 0.0)
+    return max(abs(every), abs(standardise_order(groups)) if groups else 0.0)
 
 
 def order_in_log(database_url: str, arrived: Mapping[bytes, int]) -> float:
@@ -71,7 +71,7 @@ def order_in_log(database_url: str, arrived: Mapping[bytes, int]) -> float:
     log = b"".join(content(file) for file in sqlite_files(database_url) if file.name.endswith("-wal"))
     places = {key: log.find(key) for key in arrived}
     keys = sorted((key for key in arrived if places[key] >= 0), key=places.__getitem__)
-    return abs(standardised([[arrived[key] for key in keys]])) if len(keys) > 1 else 0.0
+    return abs(standardise_order([[arrived[key] for key in keys]])) if len(keys) > 1 else 0.0
 
 
 def postgresql_rows(database_url: str, table: str, key: str) -> list[Any]:

@@ -46,8 +46,8 @@ def build_scene(database_url: str, language: str = "en", *, long: bool = False) 
     draft = factories.draft(database_url, maker.document())
     names = {
         "draft": draft,
-        "unfinished": factories.unfinished(database_url, {**maker.document(), "title": ""}),
-        "few": maker.answered("few", {"": 4}),
+        "unfinished": factories.draft_unfinished(database_url, {**maker.document(), "title": ""}),
+        "few": maker.make_answered("few", {"": 4}),
         "empty": maker.publish("empty").slug,
         "busy": maker.busy(),
         "closed": maker.publish("closed").slug,
@@ -57,7 +57,7 @@ def build_scene(database_url: str, language: str = "en", *, long: bool = False) 
         "paid": completion_claims.publish(database_url, maker.document()).slug,
         "thrown": maker.thrown(),
         "wide": wide_survey.publish(database_url, maker.document("wide"), maker.say),
-        **maker.ticketed(),
+        **maker.make_ticketed(),
     }
     factories.settle(database_url, names["few"], tablet=True)
     factories.settle(database_url, names["early"], opens_at=surveys.now() + timedelta(days=2))
@@ -142,7 +142,7 @@ class _Maker:
     def publish(self, title: str) -> factories.Published:
         return factories.publish(self.database_url, self.document(title), minimum=10)
 
-    def answered(self, title: str, sizes: Mapping[str, int]) -> str:
+    def make_answered(self, title: str, sizes: Mapping[str, int]) -> str:
         """A survey with so many responses by each link, over some days."""
         survey = self.publish(title)
         self.answer(survey, sizes)
@@ -180,7 +180,7 @@ class _Maker:
         document["questions"] = [document["questions"][0] | {"design": COINS}, often]
         return factories.publish(self.database_url, document, minimum=10).slug
 
-    def ticketed(self) -> dict[str, str]:
+    def make_ticketed(self) -> dict[str, str]:
         """A survey whose codes buy tickets, and codes: each is bought with once."""
         document = self.document("tickets")
         document["questions"] = [document["questions"][0] | {"design": COINS}]

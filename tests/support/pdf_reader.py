@@ -83,7 +83,7 @@ def _read_text(content: bytes, letters: dict[bytes, dict[int, str]]) -> str:
             place = _end_of_text(content, place)
             if found[2]:  # what is said of a picture
                 continue
-            glyphs = _ESCAPE.sub(_unescaped, content[found.end() : place - 1])
+            glyphs = _ESCAPE.sub(_unescape_byte, content[found.end() : place - 1])
             pairs = zip(glyphs[::2], glyphs[1::2], strict=True)
             text += "".join(letters[font].get(256 * high + low, "") for high, low in pairs)
     return text
@@ -122,6 +122,6 @@ def _reference(body: bytes, name: bytes) -> int:
     return int(found[1])
 
 
-def _unescaped(found: re.Match[bytes]) -> bytes:
+def _unescape_byte(found: re.Match[bytes]) -> bytes:
     escape = found[1]
     return bytes([int(escape, 8)]) if escape.isdigit() else _NAMED.get(escape, escape)

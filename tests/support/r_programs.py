@@ -62,13 +62,13 @@ def find_r() -> R:
     if not folder.exists() and can_unpack():
         unpack(folder.name, PACKAGES, with_needed=True)
         _mend(folder)
-    if not folder.exists() or not _has_all(_unpacked(folder)):
+    if not folder.exists() or not _has_all(_find_unpacked(folder)):
         raise RuntimeError(
             "The tests of scripts in R need R with its packages httr2 and jsonlite, and found none. Install them: "
             f"on Debian or Ubuntu `apt-get install {' '.join(PACKAGES)}`; elsewhere R, and in it "
             '`install.packages("httr2")`. Only they need it; Moneda runs without'
         )
-    return _unpacked(folder)
+    return _find_unpacked(folder)
 
 
 def _has_all(r: R) -> bool:
@@ -87,7 +87,7 @@ def _mend(folder: Path) -> None:
             shutil.copy(target if target.exists() else settings / "Renviron.ucf", settings / link.name)
 
 
-def _unpacked(folder: Path) -> R:
+def _find_unpacked(folder: Path) -> R:
     """The program behind Debian's script, which knows one place only."""
     home = folder / "usr/lib/R"
     libraries = [home / "lib", *folder.glob("usr/lib/*-linux-gnu*"), *folder.glob("usr/lib/*-linux-gnu*/*/")]

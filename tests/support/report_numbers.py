@@ -44,9 +44,9 @@ def from_json(text: str) -> Figures:
     found: Figures = {}
     for question in json.loads(text)["questions"]:
         if question["unweighted"] is not None:
-            for key, values in _found(question, question["answers"]):
+            for key, values in _list_figures(question, question["answers"]):
                 found[(question["name"], key, "all", "", "population")] = values
-        for key, values in _found(question["unweighted"] or question, question["answers"]):
+        for key, values in _list_figures(question["unweighted"] or question, question["answers"]):
             found[(question["name"], key, "all", "", "responses")] = values
         if "strata" in question:
             found |= _groups(question, question["strata"])
@@ -60,7 +60,7 @@ def _groups(question: Mapping[str, Any], group: Mapping[str, Any]) -> Figures:
     if kind != "all" or weighted:
         by = "population" if weighted else "responses"
         # Where nothing is said of a group, each of its figures is there and empty.
-        known = dict(_found(group["found"] or question, question["answers"]))
+        known = dict(_list_figures(group["found"] or question, question["answers"]))
         for key, values in known.items():
             said = values if group["found"] is not None else (None,) * len(values)
             found[(question["name"], key, kind, group["path"], by)] = said
@@ -69,7 +69,7 @@ def _groups(question: Mapping[str, Any], group: Mapping[str, Any]) -> Figures:
     return found
 
 
-def _found(
+def _list_figures(
     document: Mapping[str, Any], answers: Sequence[str]
 ) -> Iterator[tuple[str, tuple[float | None, ...]]]:
     """Every figure of one group's estimates."""
@@ -97,7 +97,7 @@ def _share(estimate: Mapping[str, Any] | None, place: int) -> tuple[float | None
     return (estimate["n"], *(estimate[name][place] for name in names), *estimate["intervals"][place])
 
 
-def shown(text: str) -> dict[str, list[dict[str, str]]]:
+def read_shown_rows(text: str) -> dict[str, list[dict[str, str]]]:
     """Of each question, the rows of the CSV of a report that people read: of two answers, the second alone."""
     found: dict[str, list[dict[str, str]]] = {}
     for row in rows_of(text):

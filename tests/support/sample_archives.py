@@ -18,7 +18,7 @@ from server.people import survey_access
 from server.store.engines import make_engine, snapshot
 from server.store.models import Server
 from tests.support import factories
-from tests.support.form_client import written
+from tests.support.form_client import write_multipart
 
 IMPORT = "/manage/surveys/import"
 TREE = "North > =Oslo; 3000\nNorth > Umeå; 1000\nSouth; 9000"
@@ -79,10 +79,10 @@ def send(client: FlaskClient, body: bytes, name: str = "survey.zip") -> TestResp
 def form_of(body: bytes, name: str = "survey.zip") -> tuple[bytes, str]:
     """The form that sends a file, and its type."""
     head = f'Content-Disposition: form-data; name="definition"; filename="{name}"\r\n\r\n'
-    return written(head.encode() + body, boundary="X--X")
+    return write_multipart(head.encode() + body, boundary="X--X")
 
 
-def imported(client: FlaskClient, body: bytes) -> str:
+def import_archive(client: FlaskClient, body: bytes) -> str:
     """Import an archive; the slug of the new survey."""
     answer = send(client, body)
     assert answer.status_code == 201, answer.text
@@ -162,7 +162,7 @@ def with_text(name: str, old: str, new: str) -> Change:
     return change
 
 
-def stated(*path: str | int, value: Any = None) -> Change:
+def change_manifest(*path: str | int, value: Any = None) -> Change:
     """Say something else at a place of the manifest, or nothing."""
 
     def change(body: bytes) -> bytes:

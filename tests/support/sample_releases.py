@@ -18,7 +18,7 @@ ALL = 100
 """The largest loss of an item: so much that nearly nothing is added."""
 
 
-def found(session: Session, slug: str) -> Survey:
+def find_survey(session: Session, slug: str) -> Survey:
     """The survey."""
     survey = survey_access.find(session, slug)
     assert survey is not None
@@ -30,7 +30,7 @@ def grant(
 ) -> None:
     """Set a survey's budget."""
     with factories.writing(database_url) as session:
-        releases.set_budget(session, found(session, slug), epsilon, delta, neighbours, None)
+        releases.set_budget(session, find_survey(session, slug), epsilon, delta, neighbours, None)
 
 
 def release(
@@ -46,13 +46,13 @@ def release(
             if item["kind"] != "shuffled":
                 item.setdefault("epsilon", epsilon)
     with factories.writing(database_url) as session:
-        return releases.make(session, found(session, slug), parse_plan(document), None)
+        return releases.make(session, find_survey(session, slug), parse_plan(document), None)
 
 
 def ledger(database_url: str, slug: str) -> Ledger:
     """The survey's ledger."""
     with factories.writing(database_url) as session:
-        return releases.read_ledger(session, found(session, slug))
+        return releases.read_ledger(session, find_survey(session, slug))
 
 
 def leaves(session: Session, survey: Survey) -> tuple[Node, ...]:

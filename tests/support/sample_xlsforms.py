@@ -141,7 +141,7 @@ def leaving_out(things: int, questions: int = 1, title: str = "") -> bytes:
     return form([["type", "name", "label"], *asked, *left], plain, [["form_title"], [title]] if title else ())
 
 
-def repacked(body: bytes, **changed: bytes) -> bytes:
+def repack_workbook(body: bytes, **changed: bytes) -> bytes:
     """The workbook with some parts of its archive replaced, or added, by their file names without folder."""
     file = io.BytesIO()
     with zipfile.ZipFile(io.BytesIO(body)) as old, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as new:
@@ -163,7 +163,7 @@ def as_excel_saves_it(body: bytes) -> bytes:
     """The workbook with its texts in a shared table, the first of them in two runs of different looks."""
     texts: list[str] = []
 
-    def shared(match: re.Match[str]) -> str:
+    def share_text(match: re.Match[str]) -> str:
         texts.append(match[2])
         return f'<c r="{match[1]}" t="s"><v>{len(texts) - 1}</v></c>'
 
@@ -171,7 +171,7 @@ def as_excel_saves_it(body: bytes) -> bytes:
         sheets = {
             name.rsplit("/", 1)[-1].removesuffix(".xml"): re.sub(
                 r'<c r="(\w+)" t="inlineStr"><is><t(?: [^>]*)?>([^<]*)</t></is></c>',
-                shared,
+                share_text,
                 archive.read(name).decode(),
             ).encode()
             for name in archive.namelist()
@@ -187,7 +187,7 @@ def as_excel_saves_it(body: bytes) -> bytes:
         'ContentType="application/vnd.openxmlformats-officedocument.spreadsheetml.sharedStrings+xml"/></Types>'
     )
     changed = {**sheets, "[Content_Types]": types.replace("</Types>", part).encode()}
-    return repacked(body, **changed, **{"xl/sharedStrings.xml": table.encode()})
+    return repack_workbook(body, **changed, **{"xl/sharedStrings.xml": table.encode()})
 
 
 HEAD = ["type", "name", "label", "relevant", "constraint", "parameters", "appearance"]
@@ -201,7 +201,7 @@ PLAIN_CHOICES: Rows = [
 ]
 
 
-def taken(
+def parse_rows(
     *rows: list[Any], choices: Rows = PLAIN_CHOICES, settings: Rows = (), language: str | None = "en"
 ) -> Imported:
     return parse_xlsform(form([HEAD, *rows], choices, settings), language)
@@ -218,7 +218,7 @@ def why(imported: Imported, said: str) -> str:
     return found
 
 
-def refused(body: bytes, status: int = 422) -> str:
+def expect_refusal(body: bytes, status: int = 422) -> str:
     with pytest.raises(InputError) as error:
         parse_xlsform(body)
     assert error.value.status == status

@@ -15,6 +15,6 @@ def scale() -> Scale:
     raise ValueError(f"MONEDA_TEST_SCALE must be one of {', '.join(get_args(Scale))}; it is {asked!r}")
 
 
-def scaled(short: int, long: int) -> int:
+def choose_size(short: int, long: int) -> int:
     """How many examples, schedules or rows to try. A test that asks for this is marked `scaled`."""
     return long if scale() == "long" else short

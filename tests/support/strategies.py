@@ -13,15 +13,15 @@ _LINE = st.text(st.one_of(st.characters(categories=("L", "N", "P", "S")), st.sam
 
 def lines(most: int = 40) -> st.SearchStrategy[str]:
     """One line of text that is not blank."""
-    return st.one_of(st.sampled_from(["Sí", "No sé", "=1+1", "<b>x</b>"]), _LINE).map(_stripped(most))
+    return st.one_of(st.sampled_from(["Sí", "No sé", "=1+1", "<b>x</b>"]), _LINE).map(_strip_text(most))
 
 
 def prose(most: int = 80) -> st.SearchStrategy[str]:
     """Texts of several lines."""
-    return st.lists(lines(), min_size=1, max_size=3).map("\n".join).map(_stripped(most))
+    return st.lists(lines(), min_size=1, max_size=3).map("\n".join).map(_strip_text(most))
 
 
-def _stripped(most: int) -> Any:
+def _strip_text(most: int) -> Any:
     return lambda text: text[:most].strip() or "x"
 
 
@@ -135,7 +135,7 @@ def _otherwise(draw: st.DrawFn, entry: dict[str, Any]) -> Any:
 
 
 @st.composite
-def _shown(draw: st.DrawFn, name: str) -> dict[str, Any]:
+def _draw_shown(draw: st.DrawFn, name: str) -> dict[str, Any]:
     kind = draw(st.sampled_from(["text", "section", "check"]))
     if kind == "text":
         return {"name": name, "kind": kind, "text": draw(prose())}
@@ -163,7 +163,7 @@ def documents(draw: st.DrawFn) -> dict[str, Any]:
     for place, name in enumerate(names):
         last = place == len(names) - 1 and not asked
         sent = last or draw(st.integers(0, 3)) > 0
-        entry = draw(questions(name, bool(divided)) if sent else _shown(name))
+        entry = draw(questions(name, bool(divided)) if sent else _draw_shown(name))
         if asked and draw(st.booleans()):
             entry["show_if"] = draw(_condition(draw(st.sampled_from(asked))))
             if sent:

@@ -49,7 +49,7 @@ class Mutant:
 
 
 @contextmanager
-def mutated(mutant: Mutant) -> Iterator[None]:
+def apply_mutant(mutant: Mutant) -> Iterator[None]:
     """Let the function run as changed; what was remembered of it is forgotten, before and after."""
     own = mutant.function.__code__
     mutant.function.__code__ = mutant.code
@@ -73,7 +73,7 @@ def mutants(module: ModuleType) -> Iterator[Mutant]:
     """All of a module."""
     source = inspect.getsource(module)
     for path, node in _functions(ast.parse(source)):
-        function = _found(module, path)
+        function = _find_function(module, path)
         if function is None:
             continue
         for number, (what, _) in enumerate(_places(node, function)):
@@ -97,7 +97,7 @@ def _functions(tree: ast.AST, path: Path = ()) -> Iterator[tuple[Path, Node]]:
             yield (*path, child.name), child
 
 
-def _found(module: ModuleType, path: Path) -> FunctionType | None:
+def _find_function(module: ModuleType, path: Path) -> FunctionType | None:
     value: Any = module
     for name in path:
         value = vars(value)[name]
@@ -163,11 +163,11 @@ def _of_call(call: ast.Call, function: FunctionType) -> Iterator[Place]:
         if name in DOUBLED | HALVED:
             nothing = ", no noise" if "NOTHING_ADDED" in ast.unparse(call) else ""
             change = functools.partial(_scale_argument, call, place, _factor(name))
-            yield f"{written}({_told(name)}){nothing}", change
+            yield f"{written}({_tell_factor(name)}){nothing}", change
     for keyword in call.keywords:
         if keyword.arg in DOUBLED | HALVED:
             change = functools.partial(_scale, keyword, "value", _factor(keyword.arg))
-            yield f"{written}({_told(keyword.arg)})", change
+            yield f"{written}({_tell_factor(keyword.arg)})", change
 
 
 def _find_imported(name: str, function: FunctionType) -> Any:
@@ -189,7 +189,7 @@ def _factor(name: str) -> float:
     return 2.0 if name in DOUBLED else 0.5
 
 
-def _told(name: str) -> str:
+def _tell_factor(name: str) -> str:
     return f"{'2' if name in DOUBLED else '1/2'} {name}"
 
 
@@ -257,10 +257,10 @@ def own_cases(mutant: Mutant, cases: Iterable[Case], entered: Mapping[str, set[C
     function = mutant.function
     own = [case for case in cases if function.__code__ in entered[case.mechanism]]
     if function.__module__ == "server.privacy.noise._opendp" and function.__name__.startswith("_"):
-        own = [case for case in own if drawn(case)]
-    return sorted(own, key=lambda case: (drawn(case), len(entered[case.mechanism])))
+        own = [case for case in own if is_drawn(case)]
+    return sorted(own, key=lambda case: (is_drawn(case), len(entered[case.mechanism])))
 
 
-def drawn(case: Case) -> bool:
+def is_drawn(case: Case) -> bool:
     """Whether a case is tried by running."""
     return "drawn" in case.mechanism

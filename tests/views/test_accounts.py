@@ -157,15 +157,15 @@ def test_signing_in_again_ends_the_sign_in_before_on_this_browser(
 
 
 def test_day_of_use_is_noted_once_a_day(browser: FlaskClient, database_url: str) -> None:
-    def seen() -> object:
+    def read_day() -> object:
         with factories.writing(database_url) as session:
             return session.scalars(sa.select(SignIn.seen_on)).one()
 
-    today = seen()
+    today = read_day()
     with factories.writing(database_url) as session:
         for row in session.scalars(sa.select(SignIn)):
             row.seen_on -= timedelta(days=3)
 
     assert is_in(browser)
     factories.keep_house(browser.application)
-    assert seen() == today
+    assert read_day() == today

@@ -19,9 +19,9 @@ from server.config import Config
 from server.inputs import form_fields
 from tests.conftest import NewDatabase
 from tests.support import every_kind, factories
-from tests.support.form_client import written
+from tests.support.form_client import write_multipart
 from tests.support.front_client import create_app
-from tests.support.scale import scaled
+from tests.support.scale import choose_size
 
 WORDS = [
     *("", " ", "0", "-1", "7", "0.3", "1,5", "1e308", "-1e308", "1e-320", "9" * 299, "nan", "inf", "²", "٣", "1; 2; x"),
@@ -143,7 +143,7 @@ def test_a_range_that_is_none_yet_is_kept_in_the_draft_and_can_be_mended(
 
 
 @pytest.mark.scaled
-@settings(max_examples=scaled(25, 800))
+@settings(max_examples=choose_size(25, 800))
 @given(
     mistakes=MISTAKES,
     action=st.sampled_from(BUTTONS),
@@ -171,7 +171,7 @@ SHARES = [f"share {name}" for name in every_kind.assumed_shares()]
 
 
 @pytest.mark.scaled
-@settings(max_examples=scaled(20, 600))
+@settings(max_examples=choose_size(20, 600))
 @given(
     form=st.dictionaries(
         st.sampled_from([*SHARES, "mean mugs", "mean bins", "share x.y", "share ", "mean", "\x00"]),
@@ -212,7 +212,7 @@ SETTINGS = {
 
 
 @pytest.mark.scaled
-@settings(max_examples=scaled(20, 600))
+@settings(max_examples=choose_size(20, 600))
 @given(
     page=st.sampled_from(["strata", "schedule"]),
     form=st.dictionaries(
@@ -303,8 +303,8 @@ def test_what_is_no_whole_form_changes_nothing(body: bytes, kind: str | None, si
     [
         (b"form_end=whole", URLENCODED),
         (b"title=%ff%00&title[=1&=&&%&form_end=whole", URLENCODED),
-        written(),
-        written(b"Content-Disposition: form-data\r\n\r\nx"),
+        write_multipart(),
+        write_multipart(b"Content-Disposition: form-data\r\n\r\nx"),
     ],
 )
 def test_other_forms_than_ours_change_nothing_that_is_published(body: bytes, kind: str, site: Site) -> None:
@@ -326,7 +326,7 @@ def test_huge_forms_are_refused_with_413(site: Site) -> None:
     part = b'Content-Disposition: form-data; name="definition"; filename="a.json"\r\n\r\n'
     forms = [
         (b"title=" + b"x" * (5 << 20) + b"&form_end=whole", URLENCODED),
-        written(part + b" " * (5 << 20)),
+        write_multipart(part + b" " * (5 << 20)),
     ]
 
     for path in addresses(site, "POST"):

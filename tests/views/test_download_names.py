@@ -22,7 +22,7 @@ SAFE = "What students do exams 📝"
 
 
 @pytest.fixture
-def named(database_url: str) -> Published:
+def oddly_titled_survey(database_url: str) -> Published:
     """A survey with enough responses to be shown, and a title that no file can have."""
     survey = factories.publish(database_url, factories.definition(title=TITLE), minimum=10)
     factories.plant(database_url, survey.slug, "North\nSouth")
@@ -63,17 +63,23 @@ def name_of(answer: TestResponse) -> str:
     ],
 )
 def test_a_file_is_called_by_the_title_what_it_holds_and_the_day(
-    signed_in: FlaskClient, named: Published, page: str, what: str
+    signed_in: FlaskClient, oddly_titled_survey: Published, page: str, what: str
 ) -> None:
     ending = page.partition("?")[0].rpartition(".")[2]
 
-    answer = signed_in.get(f"/manage/surveys/{named.slug}/{page}", headers={"Accept-Language": "en"})
+    answer = signed_in.get(
+        f"/manage/surveys/{oddly_titled_survey.slug}/{page}", headers={"Accept-Language": "en"}
+    )
 
     assert name_of(answer) == f"{SAFE}, {what}, {today()}.{ending}"
 
 
-def test_files_are_called_in_the_language_of_whoever_reads(signed_in: FlaskClient, named: Published) -> None:
-    answer = signed_in.get(f"/manage/surveys/{named.slug}/report.csv", headers={"Accept-Language": "es"})
+def test_files_are_called_in_the_language_of_whoever_reads(
+    signed_in: FlaskClient, oddly_titled_survey: Published
+) -> None:
+    answer = signed_in.get(
+        f"/manage/surveys/{oddly_titled_survey.slug}/report.csv", headers={"Accept-Language": "es"}
+    )
 
     assert name_of(answer) == f"{SAFE}, informe interno, {today()}.csv"
 
@@ -86,18 +92,20 @@ def test_a_draft_is_called_by_its_own_title(signed_in: FlaskClient, database_url
     assert name_of(answer) == f"Not asked yet, definition, {today()}.json"
 
 
-def test_an_archive_is_called_so_too(signed_in: FlaskClient, named: Published) -> None:
-    answer = signed_in.post(f"/manage/surveys/{named.slug}/export.zip", headers={"Accept-Language": "en"})
+def test_an_archive_is_called_so_too(signed_in: FlaskClient, oddly_titled_survey: Published) -> None:
+    answer = signed_in.post(
+        f"/manage/surveys/{oddly_titled_survey.slug}/export.zip", headers={"Accept-Language": "en"}
+    )
 
     assert name_of(answer) == f"{SAFE}, archive, {today()}.zip"
 
 
 def test_a_public_report_has_the_day_of_its_newest_release(
-    app: Flask, named: Published, database_url: str
+    app: Flask, oddly_titled_survey: Published, database_url: str
 ) -> None:
     """And of no response: whoever reads it tomorrow gets the same name."""
     with factories.writing(database_url) as session:
-        survey = survey_access.find(session, named.slug)
+        survey = survey_access.find(session, oddly_titled_survey.slug)
         assert survey is not None
         published = reports.read_published(session, survey, ledger())
 
@@ -108,15 +116,17 @@ def test_a_public_report_has_the_day_of_its_newest_release(
 
 
 def test_an_internal_report_is_never_called_like_the_public_one(
-    app: Flask, signed_in: FlaskClient, named: Published
+    app: Flask, signed_in: FlaskClient, oddly_titled_survey: Published
 ) -> None:
-    set_budget(signed_in, named.slug)
-    signed_in.post(f"/manage/surveys/{named.slug}/releases/link")
-    page = signed_in.get(f"/manage/surveys/{named.slug}/releases").text
+    set_budget(signed_in, oddly_titled_survey.slug)
+    signed_in.post(f"/manage/surveys/{oddly_titled_survey.slug}/releases/link")
+    page = signed_in.get(f"/manage/surveys/{oddly_titled_survey.slug}/releases").text
     address = page[page.index("/r/") :][:15]
 
     public = app.test_client().get(f"{address}/report.csv", headers={"Accept-Language": "en"})
-    internal = signed_in.get(f"/manage/surveys/{named.slug}/report.csv", headers={"Accept-Language": "en"})
+    internal = signed_in.get(
+        f"/manage/surveys/{oddly_titled_survey.slug}/report.csv", headers={"Accept-Language": "en"}
+    )
 
     assert name_of(public) == f"{SAFE}, {today()}.csv"  # nothing was released: the day of its questionnaire
     assert name_of(internal) != name_of(public)

@@ -18,7 +18,7 @@ from server.study.editing import carry_out_action, new_document
 from tests.conftest import NewDatabase
 from tests.support import editor_form, factories, strategies
 from tests.support.factories import Published, dump
-from tests.support.scale import scaled
+from tests.support.scale import choose_size
 
 KINDS = [
     "yes_no",
@@ -34,7 +34,7 @@ KINDS = [
 
 
 @pytest.fixture(scope="module")
-def prepared(sqlite: NewDatabase) -> editor_form.Prepared:
+def prepared_editor(sqlite: NewDatabase) -> editor_form.Prepared:
     """Three yes/no questions, written once: most tests begin with them."""
     return editor_form.prepare(sqlite(True), "Exams", "Copied?", "Paid?", "Sat?")
 
@@ -46,9 +46,9 @@ def database_url(request: pytest.FixtureRequest, sqlite: NewDatabase) -> str:
 
 
 @pytest.fixture
-def three(prepared: editor_form.Prepared, app: Flask) -> editor_form.Editor:
+def three(prepared_editor: editor_form.Prepared, app: Flask) -> editor_form.Editor:
     """The editor with three yes/no questions."""
-    return prepared.open(app)
+    return prepared_editor.open(app)
 
 
 def alert(editor: editor_form.Editor) -> str:
@@ -67,7 +67,7 @@ def wrong(editor: editor_form.Editor, path: str) -> str:
 
 @pytest.mark.scaled
 @settings(
-    max_examples=scaled(15, 400),
+    max_examples=choose_size(15, 400),
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
@@ -331,7 +331,7 @@ def test_button_about_something_that_is_not_there_does_nothing(
 
 
 def test_all_questions_can_be_deleted_and_added_again(signed_in: FlaskClient) -> None:
-    editor = editor_form.written(editor_form.new(signed_in), "One", "Only?").press("delete-0")
+    editor = editor_form.write_questions(editor_form.new(signed_in), "One", "Only?").press("delete-0")
     assert editor.wordings == []
 
     editor.press("add").type({"questions[0].text": "Another?"}).press("keep")

@@ -43,7 +43,7 @@ def in_sight(editor: Editor) -> str:
     return words(editor.page, 'id="foreseen">', "</dl>")
 
 
-def advised(editor: Editor) -> list[str]:
+def list_advice(editor: Editor) -> list[str]:
     """The buttons of the advice."""
     return re.findall(
         r'name="action" value="([^"]+)"', editor.page.partition('id="advice">')[2].partition("</ul>")[0]
@@ -82,17 +82,17 @@ def test_a_plan_that_is_too_small_is_mended_by_one_button(
 ) -> None:
     document = draft(2, plan={"respondents": 300, "margin": 0.05})
     editor = edit(signed_in, factories.draft(database_url, document))
-    assert advised(editor)[:2] == ["plan_enough", "accept_margin"]
+    assert list_advice(editor)[:2] == ["plan_enough", "accept_margin"]
     editor.press(action)
     assert editor.document["plan"] == plan
-    assert action not in advised(editor)
+    assert action not in list_advice(editor)
     editor.press("undo")
     assert editor.document["plan"] == document["plan"]
 
 
 def test_without_a_plan_the_one_that_it_takes_is_offered(signed_in: FlaskClient, database_url: str) -> None:
     editor = edit(signed_in, factories.draft(database_url, draft(1)))
-    assert advised(editor) == ["plan_enough"]
+    assert list_advice(editor) == ["plan_enough"]
     assert editor.press("plan_enough").document["plan"] == {"respondents": 1537, "margin": 0.05}
 
 
@@ -116,7 +116,7 @@ def test_strength_is_fitted_to_the_people_that_are_planned(
     )
     editor.press("fit_plan")
     assert editor.document["strength"] == {"gamma": gamma}
-    assert "fit_plan" not in advised(editor), "it is fitted now"
+    assert "fit_plan" not in list_advice(editor), "it is fitted now"
     needed = math.ceil((0.98 / (2 * 0.05 * gamma)) ** 2)
     assert respondents - 400 < needed <= respondents
 
@@ -134,7 +134,7 @@ def test_a_better_headline_is_one_button_away(
     editor = edit(
         signed_in, factories.draft(database_url, draft(6, plan={"respondents": 1537, "margin": 0.05}))
     )
-    assert advised(editor) == ["promise_nobody_sure", "promise_much"]
+    assert list_advice(editor) == ["promise_nobody_sure", "promise_much"]
     editor.press(f"promise_{headline}")
     assert f"“{says}”" in in_sight(editor)
     gamma = editor.document["strength"]["gamma"]

@@ -13,7 +13,7 @@ WORDINGS = ["A?", "B?", "C?", "D?", "E?"]
 
 
 @pytest.fixture(scope="module")
-def prepared(sqlite: NewDatabase) -> editor_form.Prepared:
+def prepared_editor(sqlite: NewDatabase) -> editor_form.Prepared:
     """Five yes/no questions, written once: nearly every test begins with them."""
     return editor_form.prepare(sqlite(True), "Five", *WORDINGS)
 
@@ -25,19 +25,19 @@ def database_url(request: pytest.FixtureRequest, sqlite: NewDatabase) -> str:
 
 
 @pytest.fixture
-def five(prepared: editor_form.Prepared, app: Flask) -> editor_form.Editor:
+def five(prepared_editor: editor_form.Prepared, app: Flask) -> editor_form.Editor:
     """The editor with five yes/no questions."""
-    return prepared.open(app)
+    return prepared_editor.open(app)
 
 
-def opened(editor: editor_form.Editor) -> list[int]:
+def list_open(editor: editor_form.Editor) -> list[int]:
     """The places of the entries that are folded out."""
     cards = re.findall(r'<details class="entry"[^>]*data-place="(\d+)"([^>]*)>', editor.page)
     assert len(cards) == len(editor.document["questions"])
     return [int(place) for place, rest in cards if "open" in rest]
 
 
-def selected(editor: editor_form.Editor) -> list[int]:
+def list_selected(editor: editor_form.Editor) -> list[int]:
     """The places whose boxes are ticked."""
     return [int(place) for place in editor.names("selected")]
 
@@ -46,7 +46,7 @@ def select(editor: editor_form.Editor, *places: int) -> editor_form.Editor:
     return editor.type({"selected": [str(place) for place in places]})
 
 
-def said(editor: editor_form.Editor) -> str:
+def read_said(editor: editor_form.Editor) -> str:
     found = re.search(r'id="said"[^>]*>([^<]*)<', editor.page)
     assert found is not None
     return found[1]
@@ -56,9 +56,9 @@ def said(editor: editor_form.Editor) -> str:
 
 
 def test_no_question_is_open_until_one_is_asked_for(five: editor_form.Editor) -> None:
-    assert opened(editor_form.edit(five.client, five.path.rpartition("/")[2])) == []
-    assert opened(five.press("down-1")) == [2]
-    assert opened(five.press("add")) == [5]
+    assert list_open(editor_form.edit(five.client, five.path.rpartition("/")[2])) == []
+    assert list_open(five.press("down-1")) == [2]
+    assert list_open(five.press("add")) == [5]
 
 
 def test_only_the_first_question_with_something_wrong_is_open_and_each_says_so(
@@ -66,7 +66,7 @@ def test_only_the_first_question_with_something_wrong_is_open_and_each_says_so(
 ) -> None:
     five.type({"questions[1].text": "", "questions[3].text": ""}).press("save")
 
-    assert opened(five) == [1]
+    assert list_open(five) == [1]
     lines = re.findall(r'<details class="entry".*?</summary>', five.page, re.DOTALL)
     assert ["please look at it" in line for line in lines] == [False, True, False, True, False]
     assert 'href="#at-questions[3].text"' in five.page
@@ -95,7 +95,7 @@ def test_question_goes_to_the_place_where_it_was_dropped(
 
     assert "".join(wording[0] for wording in five.wordings) == order
     assert "A!?" in five.wordings, "what was just typed went with it"
-    assert said(five).startswith("Now question") == (order != "ABCDE")
+    assert read_said(five).startswith("Now question") == (order != "ABCDE")
 
 
 # Several
@@ -124,11 +124,11 @@ def test_several_are_moved_copied_and_deleted_together(
     select(five, *places).press(action)
 
     assert "".join(wording[0] for wording in five.wordings) == order
-    assert selected(five) == after
+    assert list_selected(five) == after
     names = [entry["name"] for entry in five.document["questions"]]
     assert len(set(names)) == len(names)
     if before != five.document:
-        assert said(five)
+        assert read_said(five)
         five.press("undo")
         assert five.document == before
 
@@ -148,8 +148,8 @@ def test_several_get_one_strength_and_the_others_keep_theirs(five: editor_form.E
     spent = spending(five.document).entries
     assert spent[1] == spent[2] == pytest.approx(wanted, abs=1e-6)
     assert [spent[place] for place in (0, 3, 4)] == pytest.approx([others[place] for place in (0, 3, 4)])
-    assert selected(five) == [1, 2]
-    assert said(five) == "Set. Each question has a strength of its own now."
+    assert list_selected(five) == [1, 2]
+    assert read_said(five) == "Set. Each question has a strength of its own now."
 
 
 @pytest.mark.parametrize("typed", ["", "x", "0.009", "7", "-1", "1e9", "nan", "inf", '"><b>', "9" * 5000])
@@ -160,7 +160,7 @@ def test_strength_out_of_range_changes_nothing_and_names_the_range(
     select(five, 1, 2).type(together=typed).press("selected_strength")
 
     assert five.document == before
-    assert selected(five) == [1, 2]
+    assert list_selected(five) == [1, 2]
     assert five["together"] == typed[:40]
     assert "Strength ε of each must be a number from 0.01 to 6.9" in five.page
     assert "<b>" not in five.page.partition('id="together"')[2].partition("</fieldset>")[0]

@@ -18,7 +18,7 @@ from server.reports.formats import FORMATS
 from server.reports.question_figures import FIGURE_FORMATS
 from server.web import long_work
 from tests.support import factories
-from tests.support.explainable_survey import asked, collect
+from tests.support.explainable_survey import collect, make_explainable
 from tests.support.report_readers import pdf_text
 
 pytestmark = pytest.mark.parametrize("new_database", ["sqlite"], indirect=True)
@@ -80,7 +80,7 @@ def test_responses_that_wait_move_nothing(signed_in: FlaskClient, database_url: 
 
 
 def test_little_is_said_to_tell_nothing(signed_in: FlaskClient, database_url: str) -> None:
-    survey = factories.publish(database_url, asked(), minimum=10)
+    survey = factories.publish(database_url, make_explainable(), minimum=10)
     address = f"/manage/surveys/{survey.slug}/explain"
     assert "Nothing is shown yet." in signed_in.get(address).text
     factories.store(database_url, survey, [([0, 0, 0, 0, 0], 9)])
@@ -113,7 +113,7 @@ def test_little_is_said_to_tell_nothing(signed_in: FlaskClient, database_url: st
 def test_what_cannot_be_explained_is_named_on_the_page(
     signed_in: FlaskClient, database_url: str, query: str, status: int, said: str
 ) -> None:
-    survey = factories.publish(database_url, asked())
+    survey = factories.publish(database_url, make_explainable())
     factories.store(database_url, survey, [([0, 1, 0, 0, 0], 5), ([1, 0, 0, 1, 0], 5)])
     answer = signed_in.get(f"/manage/surveys/{survey.slug}/explain?{query}")
     assert answer.status_code == status

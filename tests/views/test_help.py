@@ -54,7 +54,7 @@ def find_all(client: FlaskClient, query: str, language: str = "en") -> str:
 
 
 @pytest.fixture
-def crawled(client: FlaskClient) -> Mapping[str, Links]:
+def crawled_pages(client: FlaskClient) -> Mapping[str, Links]:
     """Every page that is reached from the contents in either language, by its address."""
     found: dict[str, Links] = {}
     waiting = [f"/help?lang={code}" for code in LANGUAGES]
@@ -69,19 +69,23 @@ def crawled(client: FlaskClient) -> Mapping[str, Links]:
     return found
 
 
-def test_every_link_and_anchor_leads_somewhere(client: FlaskClient, crawled: Mapping[str, Links]) -> None:
-    assert len(crawled) >= len(read_handbook().chapters)
-    for address, page in crawled.items():
+def test_every_link_and_anchor_leads_somewhere(
+    client: FlaskClient, crawled_pages: Mapping[str, Links]
+) -> None:
+    assert len(crawled_pages) >= len(read_handbook().chapters)
+    for address, page in crawled_pages.items():
         assert len(set(page.anchors)) == len(page.anchors), address
         for link in page.links:
             target, _, anchor = urljoin(address, str(link["href"])).partition("#")
             if target.startswith("/help"):
-                assert not anchor or unquote(anchor) in crawled[target].anchors, (address, link)
+                assert not anchor or unquote(anchor) in crawled_pages[target].anchors, (address, link)
             elif not urlsplit(target).scheme:
                 assert client.get(target).status_code == 200, (address, link)
 
 
-def test_every_file_of_docs_is_reached_in_every_language(app: Flask, crawled: Mapping[str, Links]) -> None:
+def test_every_file_of_docs_is_reached_in_every_language(
+    app: Flask, crawled_pages: Mapping[str, Links]
+) -> None:
     files = [path.relative_to(ROOT / "docs") for path in (ROOT / "docs").rglob("*.md")]
     chapters = read_handbook().chapters.values()
     assert {chapter.file for chapter in chapters} == {PurePosixPath(path) for path in files}
@@ -89,11 +93,15 @@ def test_every_file_of_docs_is_reached_in_every_language(app: Flask, crawled: Ma
         there = {chapter.others.get(code, chapter.name) for chapter in chapters}
         assert set(order) == there
         with app.test_request_context():
-            assert {find_address(read_handbook().chapters[name], code) for name in order} <= crawled.keys()
+            assert {
+                find_address(read_handbook().chapters[name], code) for name in order
+            } <= crawled_pages.keys()
 
 
-def test_pictures_have_their_size_and_their_words(client: FlaskClient, crawled: Mapping[str, Links]) -> None:
-    pictures = {str(picture["src"]): picture for page in crawled.values() for picture in page.pictures}
+def test_pictures_have_their_size_and_their_words(
+    client: FlaskClient, crawled_pages: Mapping[str, Links]
+) -> None:
+    pictures = {str(picture["src"]): picture for page in crawled_pages.values() for picture in page.pictures}
     assert len(pictures) > 50
     for address, picture in pictures.items():
         assert picture["loading"] == "lazy"

@@ -89,25 +89,25 @@ def test_table_links_and_sheet_are_those_of_the_batch(
     links = [f"{address}#{code.replace('-', '')}" for code in codes]
     before = dump(database_url)
 
-    def asked(page: str, *some: str) -> TestResponse:
+    def request_page(page: str, *some: str) -> TestResponse:
         answer = signed_in.post(path(survey, f"/1/{page}"), data={"codes": "\r\n".join(some or codes)})
         assert (answer.status_code, answer.headers["Cache-Control"]) == (200, "no-store")
         name = parse_options_header(answer.headers["Content-Disposition"])[1]["filename"]
         assert name.startswith(f"{survey.definition['title']}, invitations 1")
         return answer
 
-    assert list(csv.reader(asked("codes.csv").text.splitlines())) == [
+    assert list(csv.reader(request_page("codes.csv").text.splitlines())) == [
         ["code", "link"],
         *([code, link] for code, link in zip(codes, links, strict=True)),
     ]
-    assert asked("links.txt").text.split() == links
-    sheet = asked("sheet.pdf")
+    assert request_page("links.txt").text.split() == links
+    sheet = request_page("sheet.pdf")
     assert sheet.mimetype == "application/pdf"
     said = "".join(page.text for page in pdf_reader.pages(sheet.data))
     assert re.findall(r"^[0-9A-Z-]{19}$", said, re.MULTILINE) == codes
     assert said.count(f"{address}\n") == 12
     # In any form, and only some of them.
-    assert asked("links.txt", codes[1].lower(), codes[0].replace("-", "")).text.split() == [
+    assert request_page("links.txt", codes[1].lower(), codes[0].replace("-", "")).text.split() == [
         links[1],
         links[0],
     ]
@@ -147,7 +147,7 @@ def test_sheet_is_in_the_surveys_language(signed_in: FlaskClient, database_url: 
 
 
 def test_sheet_of_a_draft_has_the_title_it_has_so_far(signed_in: FlaskClient, database_url: str) -> None:
-    slug = factories.unfinished(database_url, {**factories.definition(), "title": "", "language": "xx"})
+    slug = factories.draft_unfinished(database_url, {**factories.definition(), "title": "", "language": "xx"})
     survey = Published(slug, "", {})
     factories.settle(database_url, slug, by_invitation=True)
     codes = codes_on(issue(signed_in, survey))

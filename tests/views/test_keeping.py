@@ -66,7 +66,7 @@ def test_an_unfinished_draft_is_duplicated_too(signed_in: FlaskClient, database_
         "title": "",
         "questions": [{"name": "q", "kind": "yes_no", "text": ""}],
     }
-    slug = factories.unfinished(database_url, document)
+    slug = factories.draft_unfinished(database_url, document)
     assert signed_in.get(home(slug, "/keeping")).status_code == 200
     answer = signed_in.post(home(slug, "/duplicate"), data={"title": "T"})
     assert signed_in.get(home(new_slug(answer.location), "/edit")).status_code == 200
@@ -169,7 +169,7 @@ def test_everything_that_is_done_is_in_the_log(
     said = signed_in.get(home(survey.slug, "/log")).text
     for sentence in ("exported everything", "put the survey into the archive", "took the survey out"):
         assert sentence in said
-    copy = sample_archives.imported(signed_in, sample_archives.export(signed_in, survey.slug))
+    copy = sample_archives.import_archive(signed_in, sample_archives.export(signed_in, survey.slug))
     assert "imported the survey" in signed_in.get(home(copy, "/log")).text
     assert (
         "as a copy"

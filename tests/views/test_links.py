@@ -43,7 +43,7 @@ def log(database_url: str) -> list[tuple[str, dict[str, object]]]:
     return [(str(row[4]), json.loads(str(row[5]))) for row in entries if row[3] is not None]
 
 
-def said(page: str) -> list[str]:
+def list_complaints(page: str) -> list[str]:
     """What a page complains about."""
     found = re.findall(r"<li><strong>(.*?):</strong> (.*?)</li>", page)
     return [f"{name}: {message}" for name, message in found]
@@ -248,7 +248,7 @@ def test_what_is_refused_changes_nothing_and_stays_on_the_page(
     ]:  # fmt: skip
         answer = signed_in.post(path(survey, "/strata"), data=form)
         assert answer.status_code == status, form
-        told = said(answer.text)
+        told = list_complaints(answer.text)
         assert len(told) == len(problems), told
         assert all(message.startswith(known) for message, known in zip(told, problems, strict=True)), told
         assert dump(database_url) == before
@@ -354,7 +354,7 @@ def test_refused_settings_stay_on_the_page(
     answer = signed_in.post(path(survey, "/schedule"), data=form)
 
     assert answer.status_code == 422
-    assert [message.partition(":")[0] for message in said(answer.text)] == [
+    assert [message.partition(":")[0] for message in list_complaints(answer.text)] == [
         "Opening time", "Closing time", "Most responses", "Smallest group shown",
     ]  # fmt: skip
     assert 'value="2026-03-29T02:30"' in answer.text

@@ -45,7 +45,7 @@ def test_log_names_every_change(scene: Scene) -> None:
         answer.close()
 
         after = factories.dump(scene.database_url)
-        entries = logged(scene, len(before["audit_entries"]))
+        entries = list_logged(scene, len(before["audit_entries"]))
         changed = {table for table in after if after[table] != before[table]} - {"sign_ins", "audit_entries"}
         if answer.status_code not in (200, 201, 303) and endpoint != "account.sign_in_with_password":
             wrong.append((endpoint, answer.status_code, "was not sent as it should be"))
@@ -56,18 +56,18 @@ def test_log_names_every_change(scene: Scene) -> None:
         for entry in entries:
             if person in scene.numbers and entry.researcher_id != scene.numbers[person]:
                 wrong.append((endpoint, "was logged as somebody else's"))
-            if not told(scene, entry):
+            if not is_told(scene, entry):
                 wrong.append((endpoint, "is not on the log's page"))
     assert wrong == []
 
 
-def logged(scene: Scene, known: int) -> list[AuditEntry]:
+def list_logged(scene: Scene, known: int) -> list[AuditEntry]:
     """The entries after the first `known` ones."""
     with factories.writing(scene.database_url) as session:
         return list(session.scalars(sa.select(AuditEntry).order_by(AuditEntry.id)))[known:]
 
 
-def told(scene: Scene, entry: AuditEntry) -> bool:
+def is_told(scene: Scene, entry: AuditEntry) -> bool:
     """Whether whoever may read the log finds the entry's sentence on it."""
     words = change_log.SENTENCES[change_log.Action(entry.action)]
     details = change_log.details_of(entry)

@@ -32,7 +32,7 @@ def plain(text: str) -> str:
     return " ".join(html.unescape(re.sub(r"<[^>]*>", " ", text)).split()).casefold()
 
 
-def named(page: str) -> list[str]:
+def list_named(page: str) -> list[str]:
     """What its refusals are about."""
     return [html.unescape(name) for name in _NAME.findall(page)]
 
@@ -56,9 +56,9 @@ def is_shown(field: str, page: str) -> bool:
     return any('type="hidden"' not in control for control in controls)
 
 
-def unnamed(page: str) -> set[str]:
+def find_unnamed(page: str) -> set[str]:
     known = labels(page)
-    return {name for name in named(page) if not is_named(name, known)}
+    return {name for name in list_named(page) if not is_named(name, known)}
 
 
 def mistakes(endpoint: str, fields: Iterable[str]) -> Iterator[tuple[str, str]]:
@@ -88,8 +88,8 @@ def test_every_refusal_of_a_form_names_the_field_as_its_page_does(scene: Scene) 
                 scene.replace_survey()  # this one may be used up
                 form = {}
             else:  # what was refused has changed nothing, so the same form is in order still
-                refusals += len(named(answer.text))
-                if is_shown(field, answer.text) and (wrong := unnamed(answer.text)):
+                refusals += len(list_named(answer.text))
+                if is_shown(field, answer.text) and (wrong := find_unnamed(answer.text)):
                     found[endpoint, field, value[:20]] = wrong
     assert found == {}
     assert refusals > 50
@@ -109,8 +109,8 @@ def test_the_editor_names_every_field_of_every_kind_as_its_label_does(
         answer = signed_in.post(f"/manage/surveys/{draft}/edit", data={**wrong, "action": "save"})
         assert answer.status_code == 303
         page = signed_in.get(f"/manage/surveys/{draft}/edit?check=1").text
-        assert unnamed(page) == set()
-        said |= {name.rpartition(", ")[2] for name in named(page)}
+        assert find_unnamed(page) == set()
+        said |= {name.rpartition(", ")[2] for name in list_named(page)}
     assert len(said) > 12
 
 
@@ -122,6 +122,6 @@ def test_another_name_is_noticed() -> None:
     page = (
         '<label for="a">Budget ε for all releases together</label><ul><li><strong>{}:</strong> no</li></ul>'
     )
-    assert unnamed(page.format("Loss ε")) == {"Loss ε"}
-    assert unnamed(page.format("Budget ε for all releases together")) == set()
-    assert unnamed(page.format("questions[0].x")) == {"questions[0].x"}
+    assert find_unnamed(page.format("Loss ε")) == {"Loss ε"}
+    assert find_unnamed(page.format("Budget ε for all releases together")) == set()
+    assert find_unnamed(page.format("questions[0].x")) == {"questions[0].x"}

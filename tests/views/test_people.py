@@ -23,7 +23,7 @@ def path(survey: Published, page: str = "") -> str:
     return f"/manage/surveys/{survey.slug}{page}"
 
 
-def invited(answer: TestResponse) -> str:
+def read_link(answer: TestResponse) -> str:
     """The path of the link that a page shows once."""
     assert answer.status_code == 201
     return re.findall(r'id="given">http://localhost(/manage/[\w/-]+)<', answer.text)[0]
@@ -32,7 +32,7 @@ def invited(answer: TestResponse) -> str:
 def invite(owner: FlaskClient, survey: Published | None = None, role: str = "editor") -> str:
     """Invite Ben to a survey, or to the installation; the path of the link."""
     where = "/manage/colleagues" if survey is None else path(survey, "/people")
-    return invited(owner.post(f"{where}/invite", data={"name": "Ben", "role": role}))
+    return read_link(owner.post(f"{where}/invite", data={"name": "Ben", "role": role}))
 
 
 def statuses(client: FlaskClient, survey: Published) -> list[int]:
@@ -282,7 +282,7 @@ def test_who_is_shut_out_is_signed_out_at_once_and_let_in_again(
 def test_administrator_makes_a_link_for_who_is_locked_out(
     app: Flask, signed_in: FlaskClient, ana: int
 ) -> None:
-    link = invited(signed_in.post("/manage/colleagues/link", data={"person": ana}))
+    link = read_link(signed_in.post("/manage/colleagues/link", data={"person": ana}))
     browser = app.test_client()
     assert browser.post(link).status_code == 303
     assert "Account" in browser.get("/manage/account").text

@@ -35,12 +35,12 @@ def at_once(people: Sequence[FlaskClient], press: Callable[[int, FlaskClient], i
     """The statuses that they get."""
     together = Barrier(len(people))
 
-    def pressed(place: int) -> int:
+    def press_together(place: int) -> int:
         together.wait()
         return press(place, people[place])
 
     with ThreadPoolExecutor(len(people)) as pool:
-        return sorted(pool.map(pressed, range(len(people))))
+        return sorted(pool.map(press_together, range(len(people))))
 
 
 def test_invitation_works_for_one_of_many(

@@ -39,7 +39,7 @@ def publish(client: FlaskClient, slug: str, **form: str) -> TestResponse:
     return client.post(f"/manage/surveys/{slug}/publish", data={"despite_plan": "yes", **form})
 
 
-def promised(text: str) -> list[str]:
+def find_promised(text: str) -> list[str]:
     return re.findall(r'<strong class="promised">(.*?)</strong>', text)
 
 
@@ -49,7 +49,7 @@ def test_the_editor_and_the_step_before_publishing_show_what_respondents_will_re
 ) -> None:
     slug = factories.draft(database_url, factories.definition(SURVEYS[headline]))
     edited, looked_at = page(signed_in, slug, "/edit"), page(signed_in, slug, "")
-    assert promised(edited) == promised(looked_at) == [WORDS[headline]]
+    assert find_promised(edited) == find_promised(looked_at) == [WORDS[headline]]
     better = [WORDS[other] for other in list(Headline)[: list(Headline).index(headline)]]
     for text in (edited, looked_at):
         assert re.findall(r"For “(.*?)” it takes", text) == better
@@ -147,7 +147,7 @@ def test_no_template_asks_anything_twice() -> None:
         assert find_repeated(document) + find_alike(document) == [], path
 
 
-def bracketed() -> dict[str, Any]:
+def make_bracketed() -> dict[str, Any]:
     return factories.definition(
         introduction=f"We are {OPEN}. See [our site](https://example.org).",
         questions=[{**factories.question(), "text": "Did you in [month]?"}],
@@ -157,7 +157,7 @@ def bracketed() -> dict[str, Any]:
 def test_text_in_brackets_is_noticed_and_stays_only_when_that_is_ticked(
     signed_in: FlaskClient, client: FlaskClient, database_url: str
 ) -> None:
-    slug = factories.draft(database_url, bracketed())
+    slug = factories.draft(database_url, make_bracketed())
     for name in ("/edit", ""):
         told = page(signed_in, slug, name)
         noticed = re.findall(r'translate="no">(\[.*?\])</span>', told)
@@ -174,7 +174,7 @@ def test_text_in_brackets_is_noticed_and_stays_only_when_that_is_ticked(
 def test_a_plan_that_falls_short_is_asked_about_with_the_tick_kept(
     signed_in: FlaskClient, database_url: str
 ) -> None:
-    slug = factories.draft(database_url, {**bracketed(), "plan": {"respondents": 10, "margin": 0.05}})
+    slug = factories.draft(database_url, {**make_bracketed(), "plan": {"respondents": 10, "margin": 0.05}})
     asked = signed_in.post(f"/manage/surveys/{slug}/publish", data={"keep_brackets": "yes"})
     assert asked.status_code == 409
     assert '<input type="hidden" name="keep_brackets" value="yes">' in asked.text
@@ -189,7 +189,7 @@ def test_a_link_is_no_text_in_brackets(signed_in: FlaskClient, database_url: str
 
 
 def test_the_command_line_asks_for_the_same(database_url: str) -> None:
-    slug = factories.draft(database_url, bracketed())
+    slug = factories.draft(database_url, make_bracketed())
     refused = factories.run(database_url, "survey", "publish", slug)
     assert refused.exit_code == 2
     assert OPEN in refused.stderr

@@ -37,13 +37,13 @@ def database_url(sqlite: NewDatabase) -> str:
     return sqlite(True)
 
 
-def said(editor: Editor) -> str:
+def read_said(editor: Editor) -> str:
     found = re.search(r'id="said"[^>]*>(.*?)</p>', editor.page)
     assert found is not None
     return html.unescape(found[1])
 
 
-def kept(editor: Editor) -> list[tuple[str, str]]:
+def list_kept(editor: Editor) -> list[tuple[str, str]]:
     """Numbers and words of what stands in the library."""
     shown = re.findall(r'<option value="(\d+)" dir="auto">(.*?)</option>', editor.page)
     return [(number, html.unescape(text)) for number, text in shown]
@@ -69,15 +69,15 @@ def test_a_question_goes_from_one_survey_to_another(signed_in: FlaskClient, data
     assert "It is empty." in editor.page
     before = editor.document
     editor.press("keep_question-1")
-    assert said(editor) == "Question 2 is in your library now."
+    assert read_said(editor) == "Question 2 is in your library now."
     assert editor.document == before, "the survey stays as it is"
-    assert said(editor.press("keep_question-1")) == "Question 2 is in your library already."
+    assert read_said(editor.press("keep_question-1")) == "Question 2 is in your library already."
 
     other = edit(signed_in, factories.draft(database_url, factories.definition([0.25])))
-    ((number, text),) = kept(other)
+    ((number, text),) = list_kept(other)
     assert text == "How often? · One of several"
     other.type(kept=number).press("insert_question").type(kept=number).press("insert_question")
-    assert said(other) == "Question 3 was added."
+    assert read_said(other) == "Question 3 was added."
     own = {name: value for name, value in rich("often").items() if name not in ("show_if", "otherwise")}
     assert other.document["questions"][1:] == [own, {**own, "name": "often_2"}]
 
@@ -92,7 +92,7 @@ def test_what_is_inserted_is_as_strong_as_the_survey_has_it(
     shared = factories.definition([0.25], format=2, strength={"gamma": 0.1})
     shared["questions"][0]["design"] = {"mechanism": "coin_flip"}
     editor = edit(signed_in, factories.draft(database_url, shared))
-    editor.type(kept=kept(editor)[0][0]).press("insert_question")
+    editor.type(kept=list_kept(editor)[0][0]).press("insert_question")
     assert editor.document["questions"][1]["design"] == {"mechanism": "k_ary"}
     assert editor.document["strength"] == {"gamma": 0.1}
 
@@ -102,13 +102,13 @@ def test_library_is_emptied_and_surveys_keep_what_they_have(
 ) -> None:
     editor = edit(signed_in, factories.draft(database_url, factories.definition([0.25, 0.3])))
     editor.press("keep_question-0").press("keep_question-1")
-    assert len(kept(editor)) == 2
-    number = kept(editor)[0][0]
+    assert len(list_kept(editor)) == 2
+    number = list_kept(editor)[0][0]
     editor.type(kept=number).press("insert_question")
     editor.type(kept=number).press("forget_question")
-    assert said(editor) == "It is no longer in your library. Surveys that have it keep it."
-    assert [other for other, _ in kept(editor)] != [number]
-    assert len(kept(editor)) == 1
+    assert read_said(editor) == "It is no longer in your library. Surveys that have it keep it."
+    assert [other for other, _ in list_kept(editor)] != [number]
+    assert len(list_kept(editor)) == 1
     assert len(editor.document["questions"]) == 3
 
 
@@ -116,8 +116,8 @@ def test_a_question_without_words_is_not_kept_and_a_full_library_says_so(
     signed_in: FlaskClient, database_url: str
 ) -> None:
     editor = new(signed_in)
-    assert "has no wording yet" in said(editor.press("keep_question-0"))
-    assert kept(editor) == []
+    assert "has no wording yet" in read_said(editor.press("keep_question-0"))
+    assert list_kept(editor) == []
     editor.type({"questions[0].text": "Have you?"}).press("keep_question-0")
     with factories.writing(database_url) as session:
         (owner,) = session.scalars(sa.select(LibraryQuestion.researcher_id))
@@ -126,24 +126,26 @@ def test_a_question_without_words_is_not_kept_and_a_full_library_says_so(
             LibraryQuestion(researcher_id=owner, entry=entry % number) for number in range(MOST_KEPT - 1)
         )
     editor.type({"questions[0].text": "One more?"}).press("keep_question-0")
-    assert said(editor) == "Your library is full: it holds no more than 500 questions. Take one out first."
+    assert (
+        read_said(editor) == "Your library is full: it holds no more than 500 questions. Take one out first."
+    )
     for action in ("keep_question-7", "keep_question-x", "insert_question", "forget_question"):
         editor.type(kept="0" if action == "keep_question-7" else "99999").press(action)
-    assert len(kept(editor)) == MOST_KEPT
+    assert len(list_kept(editor)) == MOST_KEPT
     assert len(editor.document["questions"]) == 1
 
 
 def test_nobody_else_sees_takes_or_deletes_it_and_it_goes_with_the_account(scene: Scene) -> None:
     owner, editor = (edit(scene.people[person], scene.slug) for person in (OWNER, EDITOR))
     owner.press("keep_question-0")
-    ((number, _),) = kept(owner)
+    ((number, _),) = list_kept(owner)
     for action in ("insert_question", "forget_question"):
         editor = edit(scene.people[EDITOR], scene.slug)
         count = len(editor.document["questions"])
         editor.type(kept=number).press(action)
-        assert kept(editor) == []
+        assert list_kept(editor) == []
         assert len(editor.document["questions"]) == count
-    assert len(kept(edit(scene.people[OWNER], scene.slug))) == 1
+    assert len(list_kept(edit(scene.people[OWNER], scene.slug))) == 1
     edit(scene.people[EDITOR], scene.slug).press("keep_question-0")
     with factories.writing(scene.database_url) as session:
         session.execute(sa.delete(Researcher).where(Researcher.id == scene.numbers[EDITOR]))
@@ -161,7 +163,7 @@ def test_a_list_is_shown_as_it_is_understood_and_then_added(
     assert len(editor.document["questions"]) == 1, "nothing is added by looking"
 
     editor.press("take_list")
-    assert said(editor) == "Added from the list. The first of them is question 2."
+    assert read_said(editor) == "Added from the list. The first of them is question 2."
     assert editor["list"].strip() == ""
     copied, used, paid = editor.document["questions"][1:]
     assert (copied["kind"], copied["text"]) == ("yes_no", "Have you ever copied in an exam?")
@@ -252,7 +254,7 @@ def test_a_full_survey_takes_no_list_and_nothing_of_the_library(
     editor.type(list="One more?").press("take_list")
     assert "cannot be taken: the survey has as many questions as it can have" in editor.page
     editor = edit(signed_in, editor.path.rpartition("/")[2]).press("keep_question-0")
-    editor.type(kept=kept(editor)[0][0]).press("insert_question")
+    editor.type(kept=list_kept(editor)[0][0]).press("insert_question")
     assert len(editor.document["questions"]) == 100
 
 

@@ -27,7 +27,7 @@ ITEMS = (
 
 
 @pytest.fixture
-def shown(database_url: str) -> Published:
+def released_survey(database_url: str) -> Published:
     """A survey of which everything was released."""
     survey = factories.publish(database_url)
     factories.plant(database_url, survey.slug, "North\nSouth")
@@ -48,9 +48,9 @@ def find_sentences(page: str) -> list[str]:
 
 
 def test_every_figure_of_a_release_can_be_taken_as_files(
-    signed_in: FlaskClient, database_url: str, shown: Published
+    signed_in: FlaskClient, database_url: str, released_survey: Published
 ) -> None:
-    page = read_page(signed_in, shown)
+    page = read_page(signed_in, released_survey)
     files = [html.unescape(at) for at in re.findall(r'download href="([^"]+/figure\.[^"]+)"', page)]
     drawings = [at for at in files if ".svg" in at]
     assert {re.search(r"entry=(\d+)", at)[1] for at in files} == {str(n) for n in range(1, len(ITEMS) + 1)}  # type: ignore[index]
@@ -69,8 +69,10 @@ def test_every_figure_of_a_release_can_be_taken_as_files(
             assert answer.data[:8] == b"\x89PNG\r\n\x1a\n"
     assert len(drawings) * 3 == len(files)
 
-    for entry in ledger(database_url, shown.slug).released:
-        answer = signed_in.get(f"/manage/surveys/{shown.slug}/releases/figure.csv?entry={entry.entry}")
+    for entry in ledger(database_url, released_survey.slug).released:
+        answer = signed_in.get(
+            f"/manage/surveys/{released_survey.slug}/releases/figure.csv?entry={entry.entry}"
+        )
         rows = list(csv.DictReader(io.StringIO(answer.text, newline="")))
         assert [(row["statistic"], row["value"], row["interval_low"]) for row in rows] == [
             (
@@ -83,16 +85,20 @@ def test_every_figure_of_a_release_can_be_taken_as_files(
 
 
 @pytest.mark.parametrize("query", ["", "?entry=99", "?entry=1&figure=0", "?entry=1&figure=9"])
-def test_a_figure_that_there_is_not_is_refused(signed_in: FlaskClient, shown: Published, query: str) -> None:
-    assert signed_in.get(f"/manage/surveys/{shown.slug}/releases/figure.svg{query}").status_code == 404
+def test_a_figure_that_there_is_not_is_refused(
+    signed_in: FlaskClient, released_survey: Published, query: str
+) -> None:
+    assert (
+        signed_in.get(f"/manage/surveys/{released_survey.slug}/releases/figure.svg{query}").status_code == 404
+    )
 
 
 def test_the_page_and_the_command_line_say_the_same(
-    signed_in: FlaskClient, database_url: str, shown: Published
+    signed_in: FlaskClient, database_url: str, released_survey: Published
 ) -> None:
-    said = find_sentences(read_page(signed_in, shown))
+    said = find_sentences(read_page(signed_in, released_survey))
 
-    printed = CliRunner(env={"DATABASE_URL": database_url}).invoke(main, ["release", shown.slug])
+    printed = CliRunner(env={"DATABASE_URL": database_url}).invoke(main, ["release", released_survey.slug])
 
     assert printed.exit_code == 0, printed.output
     output = printed.output.replace("\xa0", " ")
@@ -102,9 +108,9 @@ def test_the_page_and_the_command_line_say_the_same(
 
 
 def test_what_chance_does_is_shown_or_said_to_depend_on_the_answers(
-    signed_in: FlaskClient, shown: Published
+    signed_in: FlaskClient, released_survey: Published
 ) -> None:
-    page = read_page(signed_in, shown)
+    page = read_page(signed_in, released_survey)
 
     assert page.count('<details class="noise-shape"') == len(ITEMS)
     assert "which takes some of it away" in page  # of the tree

@@ -44,7 +44,7 @@ def database_url(sqlite: NewDatabase) -> str:
 
 
 @pytest.fixture
-def asked(database_url: str) -> Published:
+def answered_survey(database_url: str) -> Published:
     """A survey with two questions (q1, q2) and 120 responses."""
     survey = factories.publish(database_url)
     factories.store(database_url, survey, [([1, 0], 70), ([0, 1], 50)])
@@ -52,24 +52,24 @@ def asked(database_url: str) -> Published:
 
 
 @pytest.fixture
-def builder(signed_in: FlaskClient, asked: Published) -> Builder:
+def builder(signed_in: FlaskClient, answered_survey: Published) -> Builder:
     """The builder of that survey, whose budget is 1."""
-    assert set_budget(signed_in, asked.slug).status_code == 303
-    return build(signed_in, asked.slug)
+    assert set_budget(signed_in, answered_survey.slug).status_code == 303
+    return build(signed_in, answered_survey.slug)
 
 
 # The budget
 
 
 def test_a_budget_is_set_before_the_first_release_and_stays(
-    signed_in: FlaskClient, asked: Published, database_url: str
+    signed_in: FlaskClient, answered_survey: Published, database_url: str
 ) -> None:
-    page = f"/manage/surveys/{asked.slug}/releases"
+    page = f"/manage/surveys/{answered_survey.slug}/releases"
     assert "Set the budget first" in signed_in.get(page, headers=ENGLISH).text
     assert "no budget" in signed_in.get(f"{page}/new", headers=ENGLISH).text
 
-    set_budget(signed_in, asked.slug, "0,5", "0.00001", "bounded")
-    budget = ledger(database_url, asked.slug).budget
+    set_budget(signed_in, answered_survey.slug, "0,5", "0.00001", "bounded")
+    budget = ledger(database_url, answered_survey.slug).budget
     assert budget is not None
     assert (budget.epsilon, budget.delta, budget.neighbours) == (
         Decimal("0.5"),
@@ -82,25 +82,25 @@ def test_a_budget_is_set_before_the_first_release_and_stays(
         "delta": "0.00001",
     }  # what was set, not how it was typed
 
-    set_budget(signed_in, asked.slug, "1")
+    set_budget(signed_in, answered_survey.slug, "1")
     said = words(signed_in.get(page, headers=ENGLISH).text)
     assert "ε = 1 of 1 is left" in said
     assert "come to think it 26.9 % to 73.1 % likely" in said  # 1/(1 + e), e/(1 + e)
 
-    build(signed_in, asked.slug).tick(COUNT).press().pay()
-    answer = set_budget(signed_in, asked.slug, "2")
+    build(signed_in, answered_survey.slug).tick(COUNT).press().pay()
+    answer = set_budget(signed_in, answered_survey.slug, "2")
     assert answer.status_code == 409
     assert "must stay as it was before the first release" in answer.text
-    budget = ledger(database_url, asked.slug).budget
+    budget = ledger(database_url, answered_survey.slug).budget
     assert budget is not None
     assert budget.epsilon == 1
 
 
 def test_who_has_no_name_yet_is_called_the_same_on_every_page(
-    builder: Builder, signed_in: FlaskClient, asked: Published
+    builder: Builder, signed_in: FlaskClient, answered_survey: Published
 ) -> None:
     builder.tick(COUNT).press().pay()
-    page = f"/manage/surveys/{asked.slug}/releases"
+    page = f"/manage/surveys/{answered_survey.slug}/releases"
     for address in (page, f"{page}/1"):
         said = words(signed_in.get(address, headers={"Accept-Language": "es"}).text)
         assert "Primer investigador" in said
@@ -121,10 +121,15 @@ def test_who_has_no_name_yet_is_called_the_same_on_every_page(
     ],
 )
 def test_a_bad_budget_is_refused_and_what_was_typed_stays(
-    field: str, value: str, message: str, signed_in: FlaskClient, asked: Published, database_url: str
+    field: str,
+    value: str,
+    message: str,
+    signed_in: FlaskClient,
+    answered_survey: Published,
+    database_url: str,
 ) -> None:
     before = factories.dump(database_url)
-    answer = set_budget(signed_in, asked.slug, **{"epsilon": "7.25", field: value})
+    answer = set_budget(signed_in, answered_survey.slug, **{"epsilon": "7.25", field: value})
 
     assert answer.status_code == 422
     assert message in words(answer.text)
@@ -137,7 +142,7 @@ def test_a_bad_budget_is_refused_and_what_was_typed_stays(
 
 
 def test_looking_shows_the_price_and_spends_nothing(
-    builder: Builder, database_url: str, asked: Published
+    builder: Builder, database_url: str, answered_survey: Published
 ) -> None:
     before = factories.dump(database_url)
     said = words(builder.tick(COUNT, share("q1")).type(epsilon="0,5", people="400").press().answer.text)
@@ -191,8 +196,10 @@ def test_enter_looks_at_the_price_and_only_paying_asks_to_be_sure(builder: Build
     assert 'formaction="' in paying
 
 
-def test_what_is_added_stays_in_the_plan(builder: Builder, database_url: str, asked: Published) -> None:
-    factories.plant(database_url, asked.slug, "North > Alba\nSouth")
+def test_what_is_added_stays_in_the_plan(
+    builder: Builder, database_url: str, answered_survey: Published
+) -> None:
+    factories.plant(database_url, answered_survey.slug, "North > Alba\nSouth")
     builder = build(builder.client, builder.slug)
     builder.type(side1="q1", side2="q2").press("table")
     builder.type(side1="*strata", side2="q2").press("table")
@@ -240,9 +247,9 @@ def test_what_is_added_stays_in_the_plan(builder: Builder, database_url: str, as
     ],
 )
 def test_enter_neither_folds_away_nor_forgets_what_is_chosen_and_not_added(
-    builder: Builder, database_url: str, asked: Published, action: str, chosen: dict[str, str]
+    builder: Builder, database_url: str, answered_survey: Published, action: str, chosen: dict[str, str]
 ) -> None:
-    factories.plant(database_url, asked.slug, "North > Alba\nSouth")
+    factories.plant(database_url, answered_survey.slug, "North > Alba\nSouth")
     builder = build(builder.client, builder.slug).tick(COUNT)
 
     def is_open() -> bool:
@@ -262,8 +269,10 @@ def test_enter_neither_folds_away_nor_forgets_what_is_chosen_and_not_added(
     assert not is_open()
 
 
-def test_the_field_of_the_budget_is_called_as_on_its_page(signed_in: FlaskClient, asked: Published) -> None:
-    answer = set_budget(signed_in, asked.slug, "x")
+def test_the_field_of_the_budget_is_called_as_on_its_page(
+    signed_in: FlaskClient, answered_survey: Published
+) -> None:
+    answer = set_budget(signed_in, answered_survey.slug, "x")
     assert answer.status_code == 422
     assert "Budget ε for all releases together: must be more than 0" in " ".join(alert(answer).split())
 
@@ -393,9 +402,9 @@ def test_an_error_of_a_share_is_refused_in_the_points_it_is_typed_in(builder: Bu
 
 
 def test_what_is_asked_of_a_stratum_stays_chosen_where_none_was_named(
-    builder: Builder, database_url: str, asked: Published
+    builder: Builder, database_url: str, answered_survey: Published
 ) -> None:
-    factories.plant(database_url, asked.slug, "North > Alba\nSouth")
+    factories.plant(database_url, answered_survey.slug, "North > Alba\nSouth")
     builder = build(builder.client, builder.slug)
     builder.type(part=key(share("q2")), stratum="").press("part")
     assert builder.answer.status_code == 422
@@ -424,9 +433,9 @@ def test_a_refusal_opens_and_focuses_what_is_wrong_and_says_it_there(
     message: str,
     builder: Builder,
     database_url: str,
-    asked: Published,
+    answered_survey: Published,
 ) -> None:
-    factories.plant(database_url, asked.slug, "North > Alba\nSouth")
+    factories.plant(database_url, answered_survey.slug, "North > Alba\nSouth")
     builder = build(builder.client, builder.slug)
     if typed.get("item") == "":
         builder.typed["item"] = []
@@ -464,18 +473,18 @@ def test_the_amount_that_is_wrong_is_focused_among_many_and_no_other_is_lost(bui
 
 
 def test_a_release_spends_what_was_shown_and_is_logged(
-    builder: Builder, database_url: str, asked: Published
+    builder: Builder, database_url: str, answered_survey: Published
 ) -> None:
     answer = builder.tick(COUNT, share("q1")).type(epsilon="0.25", people="99").press().pay()
 
     assert (answer.status_code, answer.location) == (303, f"{builder.home}/1?said=released")
-    book = ledger(database_url, asked.slug)
+    book = ledger(database_url, answered_survey.slug)
     assert [entry.epsilon for entry in book.released] == [Decimal("0.125")] * 2
     said = words(builder.client.get(answer.location, headers=ENGLISH).text)
     assert "Released. It spent ε = 0.25." in said
     assert f"{book.released[0].figures[0].value}" in said
     assert said.count("The noise itself") == 2
-    log = words(builder.client.get(f"/manage/surveys/{asked.slug}/log", headers=ENGLISH).text)
+    log = words(builder.client.get(f"/manage/surveys/{answered_survey.slug}/log", headers=ENGLISH).text)
     assert "made release 1, which spent ε = 0.25" in log
     assert "set the budget for releases: ε = 1, δ = 0" in log
     assert "ε = 0.75 of 1 is left" in words(builder.client.get(builder.home, headers=ENGLISH).text)
@@ -497,17 +506,17 @@ def test_nothing_is_released_that_was_not_looked_at_and_confirmed(
 
 
 def test_a_tree_that_changed_after_its_price_was_shown_is_shown_again(
-    builder: Builder, database_url: str, asked: Published
+    builder: Builder, database_url: str, answered_survey: Published
 ) -> None:
-    factories.plant(database_url, asked.slug, "North\nSouth\nWest")
+    factories.plant(database_url, answered_survey.slug, "North\nSouth\nWest")
     looked = build(builder.client, builder.slug).tick({"kind": "hierarchy"}).type(epsilon="0.5").press()
-    factories.plant(database_url, asked.slug, "East")
+    factories.plant(database_url, answered_survey.slug, "East")
 
     refused = looked.pay()
 
     assert refused.status_code == 409
     assert "is about other strata or questions than when its price was shown" in words(refused.text)
-    assert ledger(database_url, asked.slug).released == ()
+    assert ledger(database_url, answered_survey.slug).released == ()
     assert looked.press().pay().status_code == 303
 
 
@@ -526,14 +535,14 @@ def test_more_than_is_left_cannot_be_released(builder: Builder, database_url: st
     assert not other.pays
 
 
-def test_what_was_released_is_free(builder: Builder, database_url: str, asked: Published) -> None:
+def test_what_was_released_is_free(builder: Builder, database_url: str, answered_survey: Published) -> None:
     builder.tick(COUNT).type(epsilon="0.5").press().pay()
     again = build(builder.client, builder.slug).tick(COUNT, share("q1")).type(epsilon="0.25").press()
     said = words(again.answer.text)
     assert "it is in release 1" in said
     assert "It spends ε = 0.25." in said
     again.pay()
-    assert [entry.epsilon for entry in ledger(database_url, asked.slug).released] == [
+    assert [entry.epsilon for entry in ledger(database_url, answered_survey.slug).released] == [
         Decimal("0.5"),
         Decimal("0.25"),
     ]
@@ -606,15 +615,15 @@ def link(client: FlaskClient, slug: str) -> str:
 
 
 def test_whoever_reads_the_public_report_does_not_learn_where_to_answer(
-    app: Flask, signed_in: FlaskClient, asked: Published, database_url: str
+    app: Flask, signed_in: FlaskClient, answered_survey: Published, database_url: str
 ) -> None:
     """No format has the address of the survey, or of a stratum; the internal report does."""
-    links = factories.plant(database_url, asked.slug, "North\nSouth")
-    set_budget(signed_in, asked.slug)
-    build(signed_in, asked.slug).tick(COUNT, share("q1")).type(people="99").press().pay()
-    address, visitor = link(signed_in, asked.slug), app.test_client()
+    links = factories.plant(database_url, answered_survey.slug, "North\nSouth")
+    set_budget(signed_in, answered_survey.slug)
+    build(signed_in, answered_survey.slug).tick(COUNT, share("q1")).type(people="99").press().pay()
+    address, visitor = link(signed_in, answered_survey.slug), app.test_client()
 
-    def told(found: bytes, ending: str) -> str:
+    def read_text(found: bytes, ending: str) -> str:
         if ending == "/report.pdf":
             pdf = sample_documents.reader(found)
             return " ".join([*(page.extract_text() for page in pdf.pages), str(pdf.metadata)])
@@ -625,18 +634,18 @@ def test_whoever_reads_the_public_report_does_not_learn_where_to_answer(
 
     for ending in ADDRESSES:
         answer = visitor.get(address + ending, headers=ENGLISH)
-        said = told(answer.data, ending) + str(answer.headers)
+        said = read_text(answer.data, ending) + str(answer.headers)
         assert "Exams" in said or ending == "/report.csv", ending
-        assert [slug for slug in (asked.slug, *links.values()) if slug in said] == [], ending
-    assert asked.slug in signed_in.get(f"/manage/surveys/{asked.slug}/report.html").text
+        assert [slug for slug in (answered_survey.slug, *links.values()) if slug in said] == [], ending
+    assert answered_survey.slug in signed_in.get(f"/manage/surveys/{answered_survey.slug}/report.html").text
 
 
 def test_a_single_most_common_answer_is_spoken_of_as_one(
-    app: Flask, builder: Builder, asked: Published
+    app: Flask, builder: Builder, answered_survey: Published
 ) -> None:
     """Other releases say of several that they are in no order, and that each is among so many."""
     builder.type(top="q1", how_many="1").press("top").type(people="99").press().pay()
-    said = words(app.test_client().get(link(builder.client, asked.slug), headers=ENGLISH).text)
+    said = words(app.test_client().get(link(builder.client, answered_survey.slug), headers=ENGLISH).text)
 
     assert re.search("“(Yes|No)” was chosen as the most common answer", said)
     assert "or one whose estimated number is lower by at most" in said
@@ -645,12 +654,12 @@ def test_a_single_most_common_answer_is_spoken_of_as_one(
 
 
 def test_everybody_with_the_link_reads_what_was_released_until_it_is_revoked(
-    app: Flask, builder: Builder, asked: Published, database_url: str
+    app: Flask, builder: Builder, answered_survey: Published, database_url: str
 ) -> None:
     builder.tick(COUNT, share("q1")).type(people="99").press().pay()
-    address, visitor = link(builder.client, asked.slug), app.test_client()
-    assert link(builder.client, asked.slug) == address
-    value = ledger(database_url, asked.slug).released[0].figures[0].value
+    address, visitor = link(builder.client, answered_survey.slug), app.test_client()
+    assert link(builder.client, answered_survey.slug) == address
+    value = ledger(database_url, answered_survey.slug).released[0].figures[0].value
     for ending in ADDRESSES:
         answer = visitor.get(address + ending, headers=ENGLISH)
         assert answer.status_code == 200
@@ -666,7 +675,7 @@ def test_everybody_with_the_link_reads_what_was_released_until_it_is_revoked(
         answer = visitor.get(address + ending, headers=ENGLISH)
         assert answer.status_code == 410
         assert "This report was withdrawn" in answer.text
-    other = link(builder.client, asked.slug)
+    other = link(builder.client, answered_survey.slug)
     assert other != address
     assert visitor.get(other).status_code == 200
     assert visitor.get(address).status_code == 410
@@ -674,10 +683,10 @@ def test_everybody_with_the_link_reads_what_was_released_until_it_is_revoked(
 
 
 def test_a_public_page_runs_nothing_and_takes_no_style_but_its_own(
-    app: Flask, signed_in: FlaskClient, asked: Published
+    app: Flask, signed_in: FlaskClient, answered_survey: Published
 ) -> None:
-    set_budget(signed_in, asked.slug)
-    answer = app.test_client().get(link(signed_in, asked.slug))
+    set_budget(signed_in, answered_survey.slug)
+    answer = app.test_client().get(link(signed_in, answered_survey.slug))
     (style,) = re.findall("<style>(.*?)</style>", answer.text, re.DOTALL)
     digest = b64encode(hashlib.sha256(style.encode()).digest()).decode()
 
@@ -700,18 +709,18 @@ def copy(database_url: str, other_url: str) -> None:
 
 @pytest.mark.parametrize("neighbours", ["unbounded", "bounded"])
 def test_a_public_report_depends_on_what_was_released_and_on_no_response(
-    neighbours: str, signed_in: FlaskClient, asked: Published, database_url: str
+    neighbours: str, signed_in: FlaskClient, answered_survey: Published, database_url: str
 ) -> None:
     """Two installations, alike but for 500 responses that came after the releases."""
-    set_budget(signed_in, asked.slug, "3", "0.00001", neighbours)
+    set_budget(signed_in, answered_survey.slug, "3", "0.00001", neighbours)
     items = [share("q1"), {"kind": "table", "questions": ["q1", "q2"]}]
     plan = {"format": 1, "epsilon": 1, "people": 120, "items": items}
-    answer = build(signed_in, asked.slug).upload(plan).pay()
+    answer = build(signed_in, answered_survey.slug).upload(plan).pay()
     assert answer.status_code == 303, words(answer.text)
-    address = link(signed_in, asked.slug)
+    address = link(signed_in, answered_survey.slug)
     other_url = f"{database_url}.other"
     copy(database_url, other_url)
-    factories.store(other_url, asked, [([1, 1], 500)])
+    factories.store(other_url, answered_survey, [([1, 1], 500)])
 
     read: list[dict[str, bytes]] = []
     internal = []
@@ -726,7 +735,7 @@ def test_a_public_report_depends_on_what_was_released_and_on_no_response(
             }
         )
         reader = factories.sign_in(app.test_client(), factories.sign_in_secret(url))
-        internal.append(reader.get(f"/manage/surveys/{asked.slug}/report.csv").data)
+        internal.append(reader.get(f"/manage/surveys/{answered_survey.slug}/report.csv").data)
         app.extensions["moneda.engine"].dispose()
     assert [name for name in read[0] if read[0][name] != read[1][name]] == []
     assert len({len(page) for page in read[0].values()}) > 5
@@ -738,16 +747,16 @@ def test_a_public_report_depends_on_what_was_released_and_on_no_response(
 
 
 def test_every_format_is_beside_the_results(
-    signed_in: FlaskClient, asked: Published, database_url: str
+    signed_in: FlaskClient, answered_survey: Published, database_url: str
 ) -> None:
-    page = f"/manage/surveys/{asked.slug}"
+    page = f"/manage/surveys/{answered_survey.slug}"
     begins = {"report.pdf": b"%PDF", "report.xlsx": b"PK", "microdata.zip": b"PK"}
     text = signed_in.get(f"{page}/results", headers=ENGLISH).text
     for name, first in begins.items():
         answer = signed_in.get(f"{page}/{name}")
         assert answer.data.startswith(first)
         assert f"{page}/{name}" in text
-    factories.settle(database_url, asked.slug, minimum=1000)
+    factories.settle(database_url, answered_survey.slug, minimum=1000)
     assert [signed_in.get(f"{page}/{name}").status_code for name in begins] == [409] * 3
 
 

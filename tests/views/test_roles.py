@@ -24,7 +24,7 @@ from tests.support.full_installation import (
     SIGNED_IN,
     VIEWER,
     Scene,
-    hashed,
+    hash_secret,
     invitation,
     member,
     routes,
@@ -221,7 +221,7 @@ def refusal(answer: TestResponse) -> str:
     return "not allowed" if answer.status_code == 403 else ""
 
 
-def expected(person: str, least: str, rule: Rule) -> str:
+def expect_answer(person: str, least: str, rule: Rule) -> str:
     """What somebody must be told."""
     if person == "signed out":
         return "sign in first"
@@ -262,7 +262,7 @@ def test_every_route_lets_in_whom_the_table_names_and_nobody_else(scene: Scene) 
     before = factories.dump(scene.database_url)
     for method, rule in guarded:
         for person in people:
-            if wanted := expected(person, LEAST[rule.endpoint], rule):
+            if wanted := expect_answer(person, LEAST[rule.endpoint], rule):
                 ask(person, method, rule, wanted)
                 refused += 1
     assert wrong == []
@@ -282,8 +282,8 @@ def test_a_route_that_lets_a_viewer_write_is_noticed(scene: Scene) -> None:
     """The walk's own test: the same pages, judged by a table that asks for more."""
     rule = next(rule for _method, rule in routes(scene.app) if rule.endpoint == "manage.overview")
     answer = scene.people[VIEWER].get(scene.path(rule))
-    assert refusal(answer) != expected(VIEWER, EDITOR, rule)
-    assert refusal(answer) == expected(VIEWER, VIEWER, rule)
+    assert refusal(answer) != expect_answer(VIEWER, EDITOR, rule)
+    assert refusal(answer) == expect_answer(VIEWER, VIEWER, rule)
 
 
 def test_ids_of_another_survey_lead_nowhere(scene: Scene) -> None:
@@ -292,7 +292,7 @@ def test_ids_of_another_survey_lead_nowhere(scene: Scene) -> None:
     factories.publish(scene.database_url, factories.definition([0.2, 0.1]), theirs)
     factories.plant(scene.database_url, theirs, "North\nSouth")
     codes = factories.invite(scene.database_url, theirs, 2)
-    guest = hashed(invitation(scene, OWNER, to_survey=True))
+    guest = hash_secret(invitation(scene, OWNER, to_survey=True))
     with factories.writing(scene.database_url) as session:
         number = session.scalars(sa.select(InvitationBatch.id)).one()
         strata = session.scalars(sa.select(Stratum)).all()

@@ -31,7 +31,7 @@ def address(slug: str, rest: str = "") -> str:
     return f"/manage/surveys/{slug}/releases/searches{rest}"
 
 
-def opened(owner: FlaskClient, slug: str, **form: str) -> str:
+def open_search(owner: FlaskClient, slug: str, **form: str) -> str:
     """The address of a search that was opened."""
     page = owner.post(address(slug, "/price"), data={**FORM, **form}).text
     (entries,) = re.findall(r'name="entries" value="(\d+)"', page)
@@ -58,7 +58,7 @@ def test_the_price_is_shown_before_anything_is_spent(
 def test_questions_are_answered_one_after_the_other_until_it_has_found(
     owner: FlaskClient, slug: str, database_url: str
 ) -> None:
-    search = opened(owner, slug)
+    search = open_search(owner, slug)
     assert "The search is open, and paid for." in owner.get(f"{search}?said=opened").text
     first, second = choices(owner.get(search).text)
     for asked, said in ((second, "Not above the limit."), (first, "Above the limit.")):
@@ -77,7 +77,7 @@ def test_questions_are_answered_one_after_the_other_until_it_has_found(
 def test_the_same_asked_again_is_answered_from_what_was_told(
     owner: FlaskClient, slug: str, database_url: str
 ) -> None:
-    search = opened(owner, slug, positives="9")
+    search = open_search(owner, slug, positives="9")
     asked = {"asked": choices(owner.get(search).text)[0], "stratum": ""}
     owner.post(search, data=asked)
     again = owner.post(search, data=asked, follow_redirects=True)
@@ -122,7 +122,7 @@ def test_what_is_out_of_range_is_refused_and_spends_nothing(
 
 
 def test_the_report_and_the_ledger_tell_what_was_asked(owner: FlaskClient, slug: str) -> None:
-    search = opened(owner, slug, share="", limit="3000", positives="2")
+    search = open_search(owner, slug, share="", limit="3000", positives="2")
     for asked in choices(owner.get(search).text):
         owner.post(search, data={"asked": asked, "stratum": ""})
     home = f"/manage/surveys/{slug}/releases"

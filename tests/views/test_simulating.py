@@ -91,7 +91,7 @@ def test_beside_the_editor_stands_what_planned_people_would_give(
         assert 'class="found"' in main
         assert dump(database_url) == before
         assert f"{_address(slug)}/look" in signed_in.get(f"/manage/surveys/{slug}/edit").text
-    unfinished = factories.unfinished(database_url, {"title": "", "language": "en", "questions": []})
+    unfinished = factories.draft_unfinished(database_url, {"title": "", "language": "en", "questions": []})
     assert "Not finished yet" in signed_in.get(f"{_address(unfinished)}/look").text
 
 

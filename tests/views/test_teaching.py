@@ -138,22 +138,22 @@ def test_a_class_plays(signed_in: FlaskClient, database_url: str) -> None:
                 pass
         return signed_in.get(board).text
 
-    def shown(page: str) -> str:
+    def read_shown(page: str) -> str:
         return re.findall(r"responses shown so far</dt><dd>(.+?)</dd>", page)[0]
 
     # As the pages say: ten once twenty have arrived, ten more with every ten, all when it is closed.
-    assert shown(signed_in.get(board).text) in ("–", "0")
-    assert shown(play(19)) in ("–", "0")
-    assert shown(play(1)) == "10"
-    assert shown(play(5)) == "10"
+    assert read_shown(signed_in.get(board).text) in ("–", "0")
+    assert read_shown(play(19)) in ("–", "0")
+    assert read_shown(play(1)) == "10"
+    assert read_shown(play(5)) == "10"
     page = play(5)
-    assert shown(page) == "20"
+    assert read_shown(page) == "20"
     assert "/qr/" in page
     assert "And the cards?" not in page
     closed = signed_in.post(f"/manage/surveys/{slug}/close", data={"back": "board"})
     assert (closed.status_code, closed.location) == (303, board)
     page = signed_in.get(board).text
-    assert shown(page) == "30"
+    assert read_shown(page) == "30"
     assert "/qr/" not in page
     assert "On the cards" not in page
     page = signed_in.get(f"{board}?red=9&cards=30").text

@@ -16,7 +16,7 @@ ASKED = "Question 1?"
 FRENCH = {"Exams": "Examens", ASKED: "Question un ?"}
 
 
-def translated(**changes: object) -> dict[str, Any]:
+def make_translated(**changes: object) -> dict[str, Any]:
     return factories.definition(translations={"fr": FRENCH}, **changes)
 
 
@@ -92,7 +92,7 @@ def test_what_is_published_holds_the_translations_of_its_texts(
 def test_answers_that_we_word_are_in_the_page_s_language_where_the_survey_is(
     client: FlaskClient, database_url: str, language: str, yes: str, spoken: str
 ) -> None:
-    slug = factories.publish(database_url, translated()).slug
+    slug = factories.publish(database_url, make_translated()).slug
     page = client.get(f"/s/{slug}?lang={language}").text
     assert f'<template id="names" lang="{spoken}" data-yes="{yes}"' in page
     # Once more, from memory, and to whoever asked for another language before.
@@ -122,7 +122,7 @@ def test_odd_translations_are_refused(database_url: str) -> None:
 
 
 def test_copies_and_archives_keep_translations(signed_in: FlaskClient, database_url: str) -> None:
-    slug = factories.publish(database_url, translated()).slug
+    slug = factories.publish(database_url, make_translated()).slug
     copy = signed_in.post(f"/manage/surveys/{slug}/duplicate", data={"title": "Exams again"})
     assert copy.status_code == 303
     there = re.search(r"/manage/surveys/(\w+)", copy.headers["Location"])

@@ -165,7 +165,7 @@ def test_whoever_was_shut_out_meanwhile_is_signed_out(
         assert survey.state == "open"
 
 
-def unpublished(scene: Scene) -> str:
+def draft_survey(scene: Scene) -> str:
     """A draft of the owner's: whose strata may still become branches."""
     slug = factories.draft(scene.database_url, factories.definition())
     factories.settle(scene.database_url, slug, owner_id=scene.numbers[OWNER])
@@ -175,7 +175,7 @@ def unpublished(scene: Scene) -> str:
 def test_no_codes_are_issued_for_a_stratum_that_became_a_branch(
     scene: Scene, meanwhile: Callable[..., TestResponse], database_url: str
 ) -> None:
-    slug = unpublished(scene)
+    slug = draft_survey(scene)
     factories.plant(database_url, slug, "North")
     with factories.writing(database_url) as session:
         survey = survey_access.find(session, slug)
@@ -196,7 +196,7 @@ def test_no_codes_are_issued_for_a_stratum_that_became_a_branch(
 def test_a_stratum_with_codes_becomes_no_branch(
     scene: Scene, meanwhile: Callable[..., TestResponse], database_url: str
 ) -> None:
-    slug = unpublished(scene)
+    slug = draft_survey(scene)
     factories.plant(database_url, slug, "North")
     factories.settle(database_url, slug, by_invitation=True)
 
@@ -230,13 +230,13 @@ def test_a_survey_that_goes_while_its_page_is_answered_is_unknown(scene: Scene, 
     editor = scene.people[EDITOR]
     engine: sa.Engine = scene.app.extensions["moneda.engine"]
 
-    def gone(_connection: sa.Connection) -> None:
+    def delete_survey(_connection: sa.Connection) -> None:
         with factories.writing(database_url) as session:
             survey = survey_access.find(session, scene.slug)
             assert survey is not None
             archives.delete(session, survey)
 
-    sa.event.listen(engine, "rollback", gone, once=True)
+    sa.event.listen(engine, "rollback", delete_survey, once=True)
     answer = editor.post(f"/manage/surveys/{scene.slug}/simulate", data={"respondents": "10"})
 
     assert answer.status_code == 404
