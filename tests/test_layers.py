@@ -152,6 +152,20 @@ def test_a_command_loads_no_site_and_no_large_package_before_it_needs_them(tmp_p
     assert not (large | set(OPTIONAL_PACKAGES)) & loaded
 
 
+def test_linear_algebra_has_one_thread_unless_the_operator_says_otherwise(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    code = (
+        "import os, sys; sys.path.insert(0, sys.argv[1])\n"
+        "import server.__main__, numpy, scipy.linalg\n"
+        "print(os.environ['OPENBLAS_NUM_THREADS'], len(os.listdir('/proc/self/task')))"
+    )
+    monkeypatch.delenv("OPENBLAS_NUM_THREADS", raising=False)
+    assert _run(tmp_path, code, str(ROOT)).stdout == "1 1\n"
+    monkeypatch.setenv("OPENBLAS_NUM_THREADS", "2")
+    assert _run(tmp_path, code, str(ROOT)).stdout.startswith("2 ")
+
+
 def test_what_serves_loads_every_part_of_scipy_that_is_used() -> None:
     """SciPy loads a part when it is first used: a visitor would wait for it."""
     sources = {path: path.read_text() for path in (ROOT / "server").rglob("*.py")}
