@@ -192,10 +192,12 @@ def test_where_what_sends_never_comes_whoever_declined_has_and_others_may_change
     page = open_page(**PHONE)
     open_page.watch(page).allow("ERR_FAILED")
     late: list[Route] = []
-    page.route(f"**/{find_file('delivery.js')}", lambda route: late.append(route))
+    file = f"**/{find_file('delivery.js')}"
+    page.route(file, lambda route: late.append(route))
     declined = page.get_by_role("heading", name="That is fine. Nothing was sent.")
     for declines in (True, False):
-        page.goto(f"/s/{slug}", wait_until="commit")
+        with page.expect_request(file):
+            page.goto(f"/s/{slug}", wait_until="commit")
         expect(page.get_by_role("button", name="Start")).to_be_visible()
         if declines:
             page.locator(".aside").click()
