@@ -172,7 +172,7 @@ def test_nothing_is_left_once_somebody_declines_or_erases(
     assert left_here(visit.page) == ([], [], [])
 
 
-@pytest.mark.parametrize("ends", ["erased", "answered by the other"])
+@pytest.mark.parametrize("ends", ["arrived", "erased", "answered by the other"])
 def test_no_page_of_another_link_is_left_either(
     open_page: Opener, installation: factories.Served, ends: str
 ) -> None:
@@ -182,14 +182,24 @@ def test_no_page_of_another_link_is_left_either(
     north = open_survey(open_page, replace(survey, slug=links["North"]))
     page = north.page
     open_page.watch(page).allow(LOST)
-    if ends == "erased":
+    if ends != "answered by the other":
         north.answer("Yes", "No", "Yes")
+    if ends == "arrived":
+        context = page.context
+        context.set_offline(True)
+        north.button("Send").click()
+        expect(page.get_by_text("The connection is poor.")).to_be_visible()
+        # A page that is only left may send once more in the moment in which the network is back.
+        page.close()
+        context.set_offline(False)
+        page = context.new_page()
     south = Respondent(page, links["South"]).open()
     if ends == "erased":
         erase_reviewed(south)
     else:
-        south.answer("Yes", "No", "Yes")
-        south.button("Send").click()
+        if ends == "answered by the other":
+            south.answer("Yes", "No", "Yes")
+            south.button("Send").click()
         expect(south.heading("Sent. Thank you.")).to_be_visible()
     assert left_here(page)[:2] == ([], [])
 
