@@ -150,7 +150,7 @@ BAD = {
     "drive": (with_entry("C:x", b"x"), 422, "C:x: must not lead out"),
     "backslash": (with_entry("versions\\1\\x", b"x"), 422, "must not lead out"),
     "link": (add_link, 422, "log2.csv: must not lead out"),
-    "another file": (with_entry("x.txt", b"x"), 422, "x.txt: is no part of a survey's archive"),
+    "another file": (with_entry("x.txt", b"x"), 422, "x.txt: is no part of a survey’s archive"),
     "folder": (with_entry("versions/", b""), 422, "versions/: is no part"),
     "third version": (with_entry("versions/3/codebook.csv", b""), 422, "versions/3/codebook.csv: is no part"),
     "twice": (double_entry, 422, "log.csv: must stand only once"),

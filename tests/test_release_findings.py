@@ -296,6 +296,23 @@ def test_a_sentence_that_states_nothing_does_not_look_like_a_finding(interval: I
     assert ("data-unsure" in str(page.block(block))) != tells  # type: ignore[attr-defined]
 
 
+@pytest.mark.parametrize(
+    ("item", "statistic", "notes", "tells"),
+    [
+        (Item(ItemKind.MOST_COMMON, ("coin",)), "most_common", {}, False),
+        (Item(ItemKind.EXCEEDING, ("coin",), share=Decimal("0.1")), "above", {}, False),
+        (Item(ItemKind.TOP, ("coin",), how_many=1), "top", {"people_off": 12.0}, True),
+    ],
+)
+def test_a_choice_of_which_nobody_says_how_sure_it_is_does_not_look_like_a_finding(
+    item: Item, statistic: str, notes: dict[str, float], tells: bool
+) -> None:
+    chosen = Figure(statistic, (("coin", "yes"),), 1.0)
+    entry = replace(sample_ledger.entry(1, item, [chosen]), notes=notes)
+    (block,) = show_found(ReportWords("en"), entry, ASKED)
+    assert block.tells == tells == ("such choices or more" in block.meaning)
+
+
 @pytest.mark.parametrize("groups", [3, 40])
 def test_numbers_of_groups_are_drawn_or_said_to_stand_elsewhere(groups: int) -> None:
     words = ReportWords("en")

@@ -330,8 +330,8 @@ def test_what_the_whole_budget_could_not_pay_for_is_refused_before(survey: tuple
     with pytest.raises(InputError) as delta:
         releases.divide(parse_plan(_plan(gaussian)), shape, budget)
 
-    assert problem(error) == (409, "items[0].epsilon", "must be at most 2, the survey's budget; it is 3")
-    assert problem(delta) == (409, "items[0].delta", "must be at most 0, the survey's budget; it is 0.000001")
+    assert problem(error) == (409, "items[0].epsilon", "must be at most 2, the survey’s budget; it is 3")
+    assert problem(delta) == (409, "items[0].delta", "must be at most 0, the survey’s budget; it is 0.000001")
 
 
 def test_gaussian_noise_spends_its_delta(survey: tuple[str, Published]) -> None:

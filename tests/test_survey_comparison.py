@@ -210,7 +210,7 @@ def test_the_page_says_what_changed_and_of_which_surveys(waves: Waves, researche
         "“Exams after” asks in other words: “Question 1, in other words?”",
         "another way than here in “Exams before”, “Exams after”. People there read another promise",
         "Nothing here tells whether somebody answered more than one of these surveys",
-        "Nobody's answers are shown of “Few” yet.",
+        "Nobody’s answers are shown of “Few” yet.",
         "Trend over all surveys",
     ):
         assert note in text

@@ -25,6 +25,8 @@ from tests.support.complete_catalogues import compile_complete
 
 VALUE = r"%\(\w+\)(?:[sd]|\.\df)"
 PLACEHOLDER = re.compile(VALUE + r"|\{\w+\}|</?\w+>")
+STRAIGHT = re.compile(r"(?<=\w)'(?=\w|\s)")
+"""An apostrophe as programs have it; people read the one that printers use, on every page and in every report."""
 SPANISH = {"Accept-Language": "es"}
 
 
@@ -36,6 +38,7 @@ def flaws(message: Message) -> list[str]:
         for name, wrong in (("fuzzy", message.fuzzy), ("empty", not all(theirs)))
         if wrong
     ]
+    found += [f"a straight apostrophe: {text!r}" for text in (*ours, *theirs) if STRAIGHT.search(text)]
     for translated, text in zip_longest(theirs, ours, fillvalue=ours[-1]):
         if not translated:
             continue
@@ -78,6 +81,9 @@ def test_a_flawed_translation_is_noticed() -> None:
     assert flaws(Message("10 %%: %(n)d", "10 %: %(n)d", flags=["python-format"])) == [
         "a bare percent sign: '10 %: %(n)d'"
     ]
+    assert flaws(Message("nobody's", "de nadie")) == ['a straight apostrophe: "nobody\'s"']
+    assert flaws(Message("nobody’s", "l'avis")) == ['a straight apostrophe: "l\'avis"']
+    assert flaws(Message("${q} = 'x'", "${q} = 'x'")) == []
     assert flaws(Message(("1 of %(n)s", "%(k)s of %(n)s"), ("1 de %(n)s", "%(k)s de %(n)s"))) == []
     assert (
         flaws(Message(("1 of %(n)s", "%(k)s of %(n)s"), ("uno", "uno"))) == ["other placeholders: 'uno'"] * 2

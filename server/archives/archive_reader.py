@@ -151,7 +151,7 @@ def _check_names(names: list[str]) -> None:
     expected = entry_names(min(VERSIONS_LIMIT, sum(name.endswith("/published.json") for name in counted)))
     for name, count in counted.items():
         if name not in expected:
-            template = N_("is no part of a survey's archive; import the file as it was exported")
+            template = N_("is no part of a survey’s archive; import the file as it was exported")
             raise refuse(422, shorten_value(name), template)
         if count > 1:
             raise refuse(422, name, N_("must stand only once in the archive"))

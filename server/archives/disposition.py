@@ -84,7 +84,7 @@ def check_confirmed(survey: Survey, typed: str) -> None:
     title = " ".join(str(document["title"]).split())
     typed = " ".join(typed.split())
     if not typed or typed not in (title, survey.slug):
-        template = N_("must be exactly the survey's title, or %(limit)s; it is %(value)s")
+        template = N_("must be exactly the survey’s title, or %(limit)s; it is %(value)s")
         raise refuse(422, "confirmation", template, limit=survey.slug, value=shorten_value(typed))
 
 

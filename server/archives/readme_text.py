@@ -43,7 +43,7 @@ _LINES = (
     (
         layout.INVITATIONS,
         N_(
-            "the SHA-256 of each invitation's code, the number of its batch, and whether it was used; none of a "
+            "the SHA-256 of each invitation’s code, the number of its batch, and whether it was used; none of a "
             "closed survey, where it would tell how many of a stratum have responded"
         ),
     ),

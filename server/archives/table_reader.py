@@ -75,7 +75,7 @@ def response_rows(archive: Archive, table: ResponseTable, paths: Sequence[str]) 
                 raise refuse(422, f"{field}.stratum", template, value=shorten_value(row[0]))
             stratum = places[row[0]]
             if row[1] != spelt[stratum or 0]:
-                template = N_("must be the path of the row's stratum, %(limit)s; it is %(value)s")
+                template = N_("must be the path of the row’s stratum, %(limit)s; it is %(value)s")
                 limit, value = shorten_value(spelt[stratum or 0]), shorten_value(row[1])
                 raise refuse(422, f"{field}.stratum_path", template, limit=limit, value=value)
             mode = row[table.first - 1] if table.modes else _USUAL_MODE

@@ -103,7 +103,7 @@ def _check_granted(items: Sequence[Item], budget: Budget | None) -> None:
         for name, limit in (("epsilon", budget.epsilon), ("delta", budget.delta)):
             value = getattr(item, name)
             if value > limit:
-                template = N_("must be at most %(limit)s, the survey's budget; it is %(value)s")
+                template = N_("must be at most %(limit)s, the survey’s budget; it is %(value)s")
                 values = {"limit": format_decimal(limit), "value": format_decimal(value)}
                 raise refuse(409, f"items[{place}].{name}", template, **values)
 

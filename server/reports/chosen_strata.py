@@ -12,7 +12,7 @@ _OBSTACLES = {
     Obstacle.SAME: N_("must be another stratum than the first; it is %(value)s"),
     Obstacle.INSIDE: N_("must have nobody in common with the first; it is %(value)s"),
     Obstacle.WITHHELD: N_("cannot be compared: one of the two is withheld"),
-    Obstacle.NOBODY: N_("cannot be compared: nobody's answers are shown of one of the two yet"),
+    Obstacle.NOBODY: N_("cannot be compared: nobody’s answers are shown of one of the two yet"),
 }
 _MOST_NAMES = 20
 """Of strata, where another one must be named."""

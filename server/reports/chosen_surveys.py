@@ -18,7 +18,7 @@ MOST = 12
 """Surveys in one comparison."""
 _UNUSABLE = {
     Unusable.NOT_ASKED: N_("does not ask that question with the same answers; it is %(value)s"),
-    Unusable.NOBODY: N_("cannot be compared: nobody's answers are shown of %(value)s yet"),
+    Unusable.NOBODY: N_("cannot be compared: nobody’s answers are shown of %(value)s yet"),
     Unusable.DESIGNS: N_(
         "cannot be compared: chance changes all answers of %(value)s at once, not each by itself"
     ),

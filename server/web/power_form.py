@@ -13,7 +13,7 @@ POWER_FIELDS = {
     "low": N_("Lowest number"),
     "high": N_("Highest number"),
     "coin": N_("Strength gamma of the coin"),
-    "second_coin": N_("Strength gamma of the other groups' coin, if another"),
+    "second_coin": N_("Strength gamma of the other groups’ coin, if another"),
     "true_share": N_("The true share, in percent, or the true mean"),
     "compared": N_("Compared with"),
     "other": N_("The other share, in percent, or the other mean"),

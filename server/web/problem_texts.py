@@ -28,7 +28,7 @@ from server.web.webhooks.webhook_fields import WEBHOOK_FIELDS
 PAGE_FIELDS = {
     "body": N_("What was sent"),
     "column": N_("Columns"),
-    "confirmation": N_("The survey's title"),
+    "confirmation": N_("The survey’s title"),
     "document": N_("PDF or picture"),
     "figure": N_("Figure"),
     "first_stratum": N_("First"),

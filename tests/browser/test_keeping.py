@@ -171,7 +171,7 @@ def test_a_survey_is_deleted_once_its_title_is_typed(
     press(desk.button("Delete it now, for good"))
     alert = page.get_by_role("alert")
     expect(alert).to_be_focused()
-    expect(alert).to_contain_text("must be exactly the survey's title")
+    expect(alert).to_contain_text("must be exactly the survey’s title")
     expect(field).to_have_value("Exams in June")
     field.focus()
     page.keyboard.press("ControlOrMeta+a")

@@ -231,7 +231,7 @@ def test_a_survey_that_changed_meanwhile_stores_nothing_and_says_why(
     said = (
         "takes no responses any more; it is closed"
         if change == "closed"
-        else "must be the survey's current one"
+        else "must be the survey’s current one"
     )
     expect(page.get_by_text(said)).to_be_visible()
     assert own_rows(installation, identity) == []

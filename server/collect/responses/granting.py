@@ -67,7 +67,7 @@ def grant(connection: sa.Connection, claim: CodeClaim, now: datetime) -> bytes:
     if not there:
         raise refuse(404, "blinded", N_("must belong to a response that is stored; it does not"))
     if not is_below(claim.blinded, modulus):
-        raise refuse(422, "blinded", N_("must be a number below the modulus of this survey's key"))
+        raise refuse(422, "blinded", N_("must be a number below the modulus of this survey’s key"))
     try:
         return sign_blinded(open_key(connection, modulus), claim.blinded)
     except LostKeyError:

@@ -201,7 +201,7 @@ def check_content(link: ResponseLink, submission: Submission) -> None:
         raise refuse(
             409,
             "version",
-            N_("must be the survey's current one, %(limit)s; it is %(value)s. Load the page again"),
+            N_("must be the survey’s current one, %(limit)s; it is %(value)s. Load the page again"),
             limit=link.version.sha256,
             value=submission.version,
         )

@@ -82,7 +82,7 @@ def sell(connection: sa.Connection, purchase: Purchase, now: datetime, links: Li
     known = Code(code.stratum_id, spent=False) if code is not None and again else code
     response_codes.check(known, purchase.code, link.invited, link.stratum_id)
     if not is_below(purchase.blinded, link.ticket_key):
-        raise refuse(422, "blinded", N_("must be a number below the modulus of this link's key"))
+        raise refuse(422, "blinded", N_("must be a number below the modulus of this link’s key"))
     try:
         signature = sign_blinded(open_key(connection, link.ticket_key), purchase.blinded)
     except LostKeyError:

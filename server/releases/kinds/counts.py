@@ -28,7 +28,7 @@ class Count:
         """Check an item against a shape."""
         if is_bounded(shape) and not item.stratum and not item.where:
             template = N_(
-                "must be something else; the number of respondents is public in this survey's releases"
+                "must be something else; the number of respondents is public in this survey’s releases"
             )
             raise refuse(422, f"{field}.kind", template)
         return cls(item, leaves_of(item, shape, field), item.noise)

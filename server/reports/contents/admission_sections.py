@@ -138,7 +138,7 @@ def _mean(words: ReportWords, move: ForgedMove) -> Number:
 def _links(words: ReportWords, admission: Admission) -> Text:
     if admission.strata is None:
         return Text(words.gettext("all links"))
-    own = words.gettext("the survey's own link")
+    own = words.gettext("the survey’s own link")
     return Text("; ".join(path or own for path in admission.strata), own=True)
 
 

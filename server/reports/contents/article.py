@@ -46,7 +46,7 @@ def internal(words: ReportWords, report: Report, book: Ledger) -> Iterator[Block
     )
     yield make_paragraph(
         _(
-            "Not the shares that were reported (they are the coins' as much as the respondents'), responses by day, "
+            "Not the shares that were reported (they are the coins’ as much as the respondents'), responses by day, "
             "single responses, numbers of an earlier report beside those of a later one, or a group that is withheld."
         )
     )

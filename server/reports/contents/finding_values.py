@@ -8,7 +8,10 @@ from itertools import pairwise
 
 from server.output.documents import Text
 from server.releases import Figure, Released
+from server.releases.plans.items import ItemKind
 from server.reports.findings import Says, round_mean, round_share
+
+_UNSURE = frozenset((ItemKind.MOST_COMMON, ItemKind.EXCEEDING))
 
 
 class Picture(StrEnum):
@@ -102,9 +105,12 @@ class ReleaseFinding:
 
     @property
     def tells(self) -> bool:
-        """Whether its sentence states something as found: a number, or which is the highest."""
+        """Whether its sentence states something as found, and it is known how surely: a number, which is the highest.
+
+        An answer that was chosen or compared with noise is found, and how surely its release does not tell.
+        """
         if not self.ranges:
-            return True
+            return self.entry.item.kind not in _UNSURE
         return self.headline is not None and (len(self.ranges) > 1 or self.headline.says.tells)
 
     @property

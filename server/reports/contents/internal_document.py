@@ -132,7 +132,7 @@ def _opening(words: ReportWords, report: Report) -> Iterator[Block]:
         yield Paragraph(Text(text))
     if report.without_left_out:
         text = _(
-            "Fewer than %(minimum)s responses that came through the survey's own link, without stratum, are "
+            "Fewer than %(minimum)s responses that came through the survey’s own link, without stratum, are "
             "left out.",
             minimum=minimum,
         )

@@ -29,7 +29,7 @@ def describe_ledger(words: ReportWords, book: Ledger, *, names: bool) -> Iterato
     if book.restored:
         text = _(
             "The database may have been restored from a backup: what was released or given away since, if "
-            "anything, is missing here. Nothing more is released until the survey's owner has declared it."
+            "anything, is missing here. Nothing more is released until the survey’s owner has declared it."
         )
         yield Paragraph(Text(text), notice=True)
     if book.budget is None:

@@ -46,7 +46,7 @@ def describe_coins(words: ReportWords, asked: VersionDesigns) -> Iterator[Block]
         (together, *_numbers(asked, versions), Text(""), Text(""), cell_texts.epsilon(words, loss))
         for versions, loss in asked.losses
     ]
-    caption = _("What the coins do to each question's answers, and the privacy loss ε of one response")
+    caption = _("What the coins do to each question’s answers, and the privacy loss ε of one response")
     columns = (_("Question"), *_head(words, asked), _("Design"), _("Odds"), "ε")
     yield Table("designs", caption, columns, tuple(rows), short=_("What the coins do"))
 
@@ -99,7 +99,7 @@ def estimators(words: ReportWords, report: Report, *, live: bool = True) -> Iter
         yield make_paragraph(
             _(
                 "Several answers of one question: each interval stands by itself, and the test of shares outside "
-                "0 to 100 %% counts all of them (Bonferroni); where a scale's near answers are likelier than far "
+                "0 to 100 %% counts all of them (Bonferroni); where a scale’s near answers are likelier than far "
                 "ones, it is a score test."
             )
         )

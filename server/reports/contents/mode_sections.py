@@ -12,7 +12,7 @@ from server.reports.report_words import ReportWords
 from server.reports.stratum_comparison import ComparedFigure, HigherGroup
 from server.store.models import Mode
 
-MODES = {Mode.BROWSER: N_("On the respondent's device"), Mode.PAPER: N_("On paper, keyed in")}
+MODES = {Mode.BROWSER: N_("On the respondent’s device"), Mode.PAPER: N_("On paper, keyed in")}
 """What each way of collecting is called."""
 VERDICTS = {
     HigherGroup.FIRST: N_("higher on the device"),

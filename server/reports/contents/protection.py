@@ -29,7 +29,7 @@ def explain_coin(words: ReportWords, definitions: Sequence[Definition]) -> Itera
     yield make_paragraph(
         _(
             "Chance took part in every answer before anything was sent: what arrived of a person may be only the "
-            "coin's."
+            "coin’s."
         )
     )
     definition = max(definitions, key=lambda one: one.guesses.right)

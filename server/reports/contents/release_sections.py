@@ -110,7 +110,7 @@ def _describe_rows(words: ReportWords, entry: Released) -> tuple[str, Cell]:
 def _describe_declared(words: ReportWords, entry: Released) -> Iterator[Block]:
     _ = words.gettext
     text = _(
-        "No number belongs to this entry. The survey's owner declared that so much was spent where this ledger could "
+        "No number belongs to this entry. The survey’s owner declared that so much was spent where this ledger could "
         "not know of it, as after a backup was restored."
     )
     yield Paragraph(Text(text))

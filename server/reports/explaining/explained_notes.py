@@ -36,7 +36,7 @@ WEIGHTED = N_(
 )
 ROBUST = N_(
     "Standard errors are robust (sandwich), by how responses vary inside each stratum. Where they are small, an "
-    "interval is the estimate plus and minus as many of them as Student's t says; else that of the profile of the "
+    "interval is the estimate plus and minus as many of them as Student’s t says; else that of the profile of the "
     "weighted likelihood, as much wider as they are. Tests are of that likelihood, corrected likewise (Rao and Scott "
     "1984). How large each population is counts as known."
 )

@@ -31,7 +31,7 @@ _FILES = (
             "a row for each response: the number of the version that was answered, its stratum, where the survey "
             "has strata, and a report for each column. In place of a stratum that may not be named stands the "
             "smallest one around it that may, or <withheld> where there is none; <without stratum> came through "
-            "the survey's own link. There are no ids and no days, and the rows are sorted: their order says "
+            "the survey’s own link. There are no ids and no days, and the rows are sorted: their order says "
             "nothing. A report is empty where the version did not have the column"
         ),
     ),
@@ -43,7 +43,7 @@ _FILES = (
             "a true answer becomes a report, exactly `numerator` of `denominator`, for each version; where `pooled` "
             "is false the question was another one then, and is not estimated with the newest. `shown_if` and "
             "`otherwise` are whom a question was shown and what all others report, `text.es` and the like texts in "
-            "the survey's other languages; a row of the kind `missing` says why a column is empty. Its first rows "
+            "the survey’s other languages; a row of the kind `missing` says why a column is empty. Its first rows "
             "say what stands in place of a stratum, if there are strata"
         ),
     ),

@@ -37,7 +37,7 @@ _EXPLAINED = {
 _BY = {"by": N_("What that answer may go with: stratum, week or trend, another question or QUESTION.ANSWER")}
 _SURVEYS = {
     "survey": N_(
-        "Link's last part of another survey to compare it with by that question, such as an earlier wave"
+        "Link’s last part of another survey to compare it with by that question, such as an earlier wave"
     )
 }
 _VERSION = {"version": N_("Number of the version that alone counts; all that asked the same without it")}

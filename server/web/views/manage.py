@@ -19,6 +19,7 @@ from server.store.models import Role, State, Survey
 from server.study import editing, planning, strata, surveys
 from server.study.definitions import Definition, version_of
 from server.study.definitions.definition_reader import parse_definition
+from server.study.planning import find_planned_number
 from server.study.retention import list_deletions
 from server.study.smallest_group import limit_unseen
 from server.study.xlsform import write_xlsform
@@ -30,7 +31,6 @@ from server.web.page_parts import parts_of
 from server.web.problem_texts import describe
 from server.web.security import housekeeper, on_survey, record, researcher, signed_in
 from server.web.sender_parts import draw_sender_of
-from server.web.webhooks.webhook_events import find_planned_number
 
 blueprint = Blueprint("manage", __name__, url_prefix="/manage")
 

@@ -29,12 +29,12 @@ from server.releases.plans.plan_reader import (
 from server.releases.pricing import Price, price, renew_plan, require_cells
 from server.store.models import Role, Survey
 from server.study import surveys
+from server.study.planning import find_planned_number
 from server.web.context import attach_file, session
 from server.web.download_names import name_of_survey_file
 from server.web.release_page import ReleasePage, digest_of
 from server.web.security import on_survey, researcher
 from server.web.survey_records import record_release
-from server.web.webhooks.webhook_events import find_planned_number
 
 blueprint = Blueprint("release_builder", __name__, url_prefix="/manage/surveys/<slug>/releases")
 

@@ -25,6 +25,7 @@ from server.reports.report_words import ReportWords
 from server.reports.version_courses import VersionCourse
 from server.store.models import Role, Survey
 from server.study import surveys
+from server.study.planning import find_planned_number
 from server.web.context import send_download, session
 from server.web.download_names import name_of_report
 from server.web.explanation_choice import read_explanation
@@ -38,7 +39,6 @@ from server.web.result_choices import (
 )
 from server.web.security import on_survey
 from server.web.versions_choice import VersionsChoice
-from server.web.webhooks.webhook_events import find_planned_number
 
 blueprint = Blueprint("result_figures", __name__, url_prefix="/manage/surveys/<slug>")
 

@@ -17,6 +17,7 @@ from server.reports.question_figures import FIGURE_FORMATS, FigureFormat
 from server.store.models import Role, Survey
 from server.study import planning, strata, surveys
 from server.study.definitions import list_languages
+from server.study.planning import find_planned_number
 from server.web.comparison_choice import read_comparison
 from server.web.context import send_download, send_written, session
 from server.web.download_names import name_of_report, name_of_survey_file
@@ -42,7 +43,6 @@ from server.web.result_choices import (
 from server.web.security import on_survey
 from server.web.survey_choice import SurveysChoice, read_surveys_asked
 from server.web.versions_choice import VersionsChoice
-from server.web.webhooks.webhook_events import find_planned_number
 
 blueprint = Blueprint("results", __name__, url_prefix="/manage/surveys/<slug>")
 

@@ -5,10 +5,8 @@ hour looks when it is started. Which day something is told on says no more than 
 """
 
 import hashlib
-from collections.abc import Mapping
 from datetime import datetime, time, timedelta
 from enum import StrEnum
-from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
@@ -70,11 +68,6 @@ def name_message(webhook: Webhook, event: Event) -> str:
     return "msg_" + hashlib.sha256(f"moneda webhook {webhook.id} {event}".encode()).hexdigest()[:32]
 
 
-def find_planned_number(survey: Survey, document: Mapping[str, Any]) -> int | None:
-    """How many responses are wanted: as many as are taken, or as its draft plans."""
-    return planning.planned_respondents(document) if survey.cap is None else survey.cap
-
-
 def _due(now: datetime) -> sa.Select[Webhook]:
     """Webhooks of researchers who are not shut out, for which it was not looked yet."""
     return (
@@ -87,7 +80,7 @@ def _due(now: datetime) -> sa.Select[Webhook]:
 
 def _list_events(session: Session, survey: Survey) -> list[Event]:
     found = [Event.CLOSED] if survey.state == State.CLOSED else []
-    planned = find_planned_number(survey, surveys.draft_document(survey))
+    planned = planning.find_planned_number(survey, surveys.draft_document(survey))
     if planned is not None and survey.versions:
         shown = sum(response_counts.count_reportable(session, survey).values())
         found += [Event.PLANNED_NUMBER] if shown >= planned else []
