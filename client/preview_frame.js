@@ -1,11 +1,15 @@
 // Beside the editor, as wide as a phone: the respondent's page, at the entry that is being written, or what results
 // will look like.
 
+import { tellWaiting } from './waiting.js';
+
 const wide = matchMedia('(min-width: 80em)');
 
 /** Keeps a frame in `place`: `show(number)` loads it again once the draft is another one, `follow(name)` goes to an entry. */
 export function previewIn(place) {
   const frames = place.querySelector('#frames');
+  const waiting = place.querySelector('#preview-waiting');
+  let endWaiting = () => {}; // takes away what is said while results are worked out
   let shown = null; // the number of the draft in the frame
   let view = 'preview';
   let name = '';
@@ -17,9 +21,12 @@ export function previewIn(place) {
     shown = number;
     const title = view === 'preview' ? place.dataset.title : place.dataset.titleResults;
     const frame = Object.assign(document.createElement('iframe'), { title, src: address(number) });
-    // The one before stays until the next is there.
+    endWaiting();
+    endWaiting = view === 'results' ? tellWaiting(waiting, waiting.dataset) : () => {};
+    // Those before stay until it is there; one that comes late takes nothing newer away.
     frame.addEventListener('load', () => {
-      for (const other of [...frames.children]) if (other !== frame) other.remove();
+      while (frames.firstElementChild !== frame) frames.firstElementChild.remove();
+      if (frame === frames.lastElementChild) endWaiting();
     }, { once: true });
     frames.append(frame);
   };

@@ -4,7 +4,7 @@ import re
 from typing import Any
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Route, expect
 
 from tests.browser.conftest import Opener
 from tests.browser.site_users import DESK, PHONE, Desk, press_on, sign_in
@@ -96,6 +96,31 @@ def test_results_to_come_stand_beside_the_editor(desk: Desk, installation: facto
     expect(results).to_have_attribute("aria-current", "true")
     page.get_by_role("link", name="As respondents see it").click()
     expect(frame.get_by_role("radio", name="Yes")).to_be_visible()  # at the entry that was last in hand
+
+
+def test_results_to_come_that_arrive_late_take_no_newer_ones_away(
+    desk: Desk, installation: factories.Served
+) -> None:
+    """Each change asks for them anew, and working them out may take seconds: that is said meanwhile."""
+    edit(desk, installation, make_planned_survey(2, 1200))
+    page, held = desk.page, list[Route]()
+    page.route("**/simulate/look?*", lambda route: held.append(route))
+    waiting = page.locator("#preview-waiting")
+    expect(waiting).to_be_hidden()
+    page.get_by_role("link", name="As results will look").last.click()
+    expect(waiting).to_contain_text("Working out what results will look like.")
+    desk.field("Respondents you plan for").fill("700")
+    desk.await_saved()
+    frames = page.locator("#phone iframe")
+    expect(frames).to_have_count(3)
+    first, last = held
+    first.continue_()
+    expect(frames).to_have_count(2)
+    expect(waiting).to_be_visible()
+    last.continue_()
+    expect(frames).to_have_count(1)
+    expect(page.frame_locator("#phone iframe").get_by_role("heading", name="With 700 people")).to_be_visible()
+    expect(waiting).to_be_hidden()
 
 
 def test_list_is_pasted_looked_at_and_added(
