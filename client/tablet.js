@@ -273,7 +273,10 @@ way.thank = (id) => {
       const { href } = new URL(link.getAttribute('href'), location);
       Object.assign(link, { textContent: href, translate: false, dir: 'ltr' });
     }
+    const heading = card.querySelector('h2');
+    heading.tabIndex = -1;
     ask.replaceWith(card);
+    heading.focus(); // which the button had
   });
   show(part, { header: false });
   send();
