@@ -157,9 +157,10 @@ function deliver(page, body, { to = page.responses, waiting = false, now = false
 
   function onRetry(tries, error, after) {
     const { dataset } = status;
-    const poor = tries < PATIENT && !after && error.status !== 423;
+    const why = { '404 survey': dataset.gone, '423 survey': dataset.paused }[`${error.status} ${error.field}`];
+    const poor = tries < PATIENT && !after && !why;
     if (poor && error.status === 428) return; // for an hour of another clock
-    tell(poor ? dataset.slow : `${error.status === 423 ? `${dataset.paused} ` : ''}${dataset[kept ? 'kept' : 'open']}`);
+    tell(poor ? dataset.slow : `${why ? `${why} ` : ''}${dataset[kept ? 'kept' : 'open']}`);
     if (poor) return;
     if (!waiting) wait();
     for (const aside of asides) aside.hidden = false;

@@ -7,6 +7,7 @@ export function writeBody(id, version, reports, largest) {
 }
 
 export const key = (slug) => `moneda:${slug}`;
+export const nameTicket = (round, link) => key(`ticket:${round}:${link}`); // each link has a key of its own
 
 /** What is kept of a survey: that it was sent, what waits and where to, or what a review has shown. */
 export function recall({ family, round }) {

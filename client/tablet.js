@@ -12,9 +12,9 @@ import { changeRecord, endRecord, eraseEnded, readRecord } from './tablet_record
 const IDLE = 900000; // ms until fewer than a batch are sent, while nobody answers; up to four times as long, by chance
 const STUCK = 10000; // ms until the page is loaded without a step back, which may be slow; then the history is one longer
 const REASONS = { // by the status and the field of a refusal for good
-  '404 survey': 'gone',
   '410 survey': 'over', '410 link': 'link', '410 replaced_link': 'link', '409 version': 'changed', '422 invitation': 'codes', '422 ticket': 'codes',
 };
+const TRYING = { '404 survey': 'gone', '423 survey': 'paused' }; // the same of one that another attempt may mend
 const { dataset: page } = document.querySelector('main');
 const opening = document.querySelector('.opening p'); // what the page began with
 const { keepPage, dropPage } = way;
@@ -245,7 +245,7 @@ async function showCounts(error) {
   const { people, waiting, sent, refused } = await readRecord();
   place.replaceChildren(copy(`tablet-${place.dataset.counts}`, { people, waiting: waiting.length, sent }));
   for (const [refusal, n] of Object.entries(refused)) place.append(copy('tablet-refusal', { n, refusal, why: REASONS[refusal] ?? 'other' }, 'why'));
-  if (error) place.append(copy('tablet-trying', { trying: error.status === 423 ? 'paused' : 'unreached' }, 'trying'));
+  if (error) place.append(copy('tablet-trying', { trying: TRYING[`${error.status} ${error.field}`] ?? 'unreached' }, 'trying'));
 }
 
 /** Once Send is pressed: into the slots, and nowhere else. */
@@ -273,7 +273,10 @@ way.thank = (id) => {
       const { href } = new URL(link.getAttribute('href'), location);
       Object.assign(link, { textContent: href, translate: false, dir: 'ltr' });
     }
+    const heading = card.querySelector('h2');
+    heading.tabIndex = -1;
     ask.replaceWith(card);
+    heading.focus(); // which the button had
   });
   show(part, { header: false });
   send();

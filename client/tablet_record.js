@@ -2,9 +2,10 @@
 // and written whole, by one page at a time, and written before anybody is told that it is.
 
 import { createKey, fitSize, openSlots, sealSlots } from './slots.js';
+import { key } from './submit.js';
 
 const STORE = 'tablet';
-const name = `moneda:${location.pathname}`;
+const name = key(location.pathname);
 export const lockName = `${name}:sending`;
 const NOTHING = { pin: null, wrong: 0, until: 0, home: '', people: 0, sent: 0, refused: {} };
 

@@ -2,9 +2,10 @@
 
 import { way } from './design.js';
 import { copy } from './page.js';
+import { nameTicket } from './submit.js';
 
 const { round } = document.querySelector('main').dataset;
-const place = `moneda:ticket:${round}:${location.pathname}`; // each link has a key of its own
+const place = nameTicket(round, location.pathname);
 
 /** The ticket, or what was drawn for one. */
 export const purse = { held: recall() };

@@ -143,7 +143,7 @@ def lose_the_network(page: Page, served: factories.Served, language: str) -> Ite
     page.route("**/responses", lambda route: route.abort())
     visit.button("Send").click()
     expect(
-        page.get_by_text(visit.say("The connection is poor. Still trying; nothing is lost."))
+        page.get_by_text(visit.say("The connection is poor. Still trying; leave this page open."))
     ).to_be_visible()
     yield "sending over a poor connection"
     page.reload()

@@ -44,7 +44,7 @@ def test_the_respondents_screens(
     page.route("**/responses", lambda route: route.abort())
     visit.button("Send").click()
     expect(
-        page.get_by_text(visit.say("The connection is poor. Still trying; nothing is lost."))
+        page.get_by_text(visit.say("The connection is poor. Still trying; leave this page open."))
     ).to_be_visible()
     inspector.look(page, "sending")
     expect(visit.button("Try again")).to_be_visible()

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.browser import question_screens as screens
 from tests.browser.conftest import Opener
 from tests.browser.site_users import DESK, SURVEY, Desk, Respondent, sign_in
 from tests.support import factories
@@ -98,6 +99,46 @@ def test_every_page_shows_the_way_on_and_back(
     page.goto("/nowhere")
     desk.link("To the front page").click()
     expect(desk.link("I am a researcher")).to_be_visible()
+
+
+COVERED = """() => {
+  const here = document.activeElement, bar = document.querySelector('.actions');
+  if (here === document.body || bar.contains(here)) return '';
+  const field = (here.closest('label') ?? here).getBoundingClientRect(), line = bar.getBoundingClientRect();
+  return field.bottom > line.top + 1 && field.top < line.bottom ? here.outerHTML : '';
+}"""
+
+
+def test_what_has_the_focus_is_never_behind_the_bar_with_the_button(
+    open_page: Opener, installation: factories.Served
+) -> None:
+    """In the language in which the bar is highest."""
+    asked = screens.make_question(
+        "used", "select_multiple", "Which?", "coin_flip", options=screens.options(*"ABCDEFGH")
+    )
+    survey = factories.publish(installation.database_url, screens.survey(asked))
+    page = open_page(**NARROW, locale="pt")
+    visit = Respondent(page, survey.slug, "pt").open()
+    visit.start(1)
+    expect(page.locator(".option")).to_have_count(9)
+    check_focus(page)
+    page.set_viewport_size(NARROW["viewport"])
+    page.get_by_role("checkbox").first.check()
+    visit.button("Next").click()
+    expect(page.locator("main pre")).to_be_attached()
+    check_focus(page)
+
+
+def check_focus(page: Page) -> None:
+    """On screens that are high enough for the bar to stay in view."""
+    for height in range(580, 900, 20):
+        page.set_viewport_size({"width": NARROW["viewport"]["width"], "height": height})
+        expect(page.locator(".actions")).to_have_css("position", "sticky")
+        for key, start in (("Tab", ".back"), ("Shift+Tab", ".actions button")):
+            page.locator(f"main {start}").focus()
+            for _ in range(20):
+                page.keyboard.press(key)
+                assert page.evaluate(COVERED) == "", height
 
 
 def test_a_changed_survey_is_loaded_again_by_a_button(

@@ -462,6 +462,7 @@ def test_every_screen_can_be_read_and_used_by_everybody(
     visit.button("Send").click()
     expect(visit.heading("Thank you. You are done.")).to_be_focused()
     press_on(page, visit.button("Show my receipt"), "Enter")
+    expect(page.locator(".receipt h2")).to_be_focused()
     expect(page.locator(".receipt details")).to_be_visible()
     page.locator(".receipt summary").click()
     inspector.look(page, "receipt")
