@@ -8,6 +8,7 @@ from base64 import urlsafe_b64decode
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ from server.study import study_sheets, surveys
 from server.web.app import create_app
 from server.web.assets import read_assets
 from server.web.page_manifest import make_manifest
+from server.web.verifying.shells import ShellDrawer
 from server.web.verifying.site_comparison import SiteComparison, compare_site
 from tests.conftest import NewDatabase
 from tests.support import every_kind, factories, ticket_buyers
@@ -435,6 +437,19 @@ def compare_quickly(url: str, folder: Path) -> SiteComparison:
         return apart.submit(
             lambda: asyncio.run(compare_site(app, manifest, url, [], lambda _done, _of: None, longest=15))
         ).result()
+
+
+def test_a_page_is_looked_for_first_where_one_like_it_was_met(tmp_path: Path) -> None:
+    """A closed link's page has a thousand variants: in its other languages it is that of the language before."""
+    app = create_app(Config(database_url=f"sqlite:///{tmp_path / 'none.sqlite3'}"))
+    drawer = ShellDrawer(app)
+    english = list(islice(drawer.draw_shut("abc", "en", forgets=False), 40))
+    drawer.note_match(english[10])
+    drawer.note_match(english[30])
+    for language in ("es", "ar"):
+        first, second, third, *_ = drawer.draw_shut("abc", language, forgets=False)
+        variants = [shell.variant for shell in (first, second, third)]
+        assert variants == [english[place].variant for place in (30, 10, 0)]
 
 
 @pytest.mark.parametrize(
