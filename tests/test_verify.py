@@ -198,6 +198,11 @@ def test_whatever_is_altered_is_named_with_who_met_it(site: Site) -> None:
     def add_handler(asked: Asked, reply: Reply) -> None:
         reply.replace(b'<main id="main"', b'<main onfocus="steal()" id="main"')
 
+    def add_handler_for_one(asked: Asked, reply: Reply) -> None:
+        """Of a page with a thousand variants, all of which are drawn in each language to find the nearest."""
+        if asked.language.startswith("es"):
+            add_handler(asked, reply)
+
     def send_elsewhere(asked: Asked, reply: Reply) -> None:
         reply.replace(b'data-responses="/s/', b'data-responses="/S/')
 
@@ -318,7 +323,7 @@ def test_whatever_is_altered_is_named_with_who_met_it(site: Site) -> None:
         s("simulated"): mark_visitor,
         s("north"): put_markup,
         s("south"): redirect,
-        s("paused"): add_handler,
+        s("paused"): add_handler_for_one,
         f"{s('paused')}/survey.json": forge,
         f"{s('kinds')}/survey.json": set_cookie,
         "/": loosen_policy,
@@ -388,7 +393,8 @@ def test_whatever_is_altered_is_named_with_who_met_it(site: Site) -> None:
     assert "phone" not in found
     assert "><i>North</i></strong> (1,537 people)" in of(page("north"))
     assert "sends a header location: 'https://evil.example/'" in of(page("south"))
-    assert "onfocus" in of(page("paused"))
+    assert "onfocus" in (found := of(page("paused")))
+    assert "English" not in found
     assert "not a published survey" in of(f"survey of {links['paused']}")
     assert "sends a header set-cookie: 'who=1', which the release does not (each of the visits)" in of(
         f"survey of {links['kinds']}"
