@@ -51,7 +51,7 @@ def test_manifest_names_every_file_by_its_own_hash(client: FlaskClient) -> None:
 def test_manifest_changes_with_each_file(tmp_path: Path) -> None:
     """A copy of the checkout, with one byte more in a template: one entry differs; what editors leave is in none."""
     for name in ("server", "client", "templates"):
-        subprocess.run(["cp", "-r", ROOT / name, tmp_path / name], check=True)
+        subprocess.run(["cp", "-rp", ROOT / name, tmp_path / name], check=True)
     before = json.loads(print_manifest(tmp_path, PYTHONPATH=str(tmp_path)))
     for stray in (".DS_Store", "answer.js~", "answer.js.orig"):
         (tmp_path / "client" / stray).write_text("left", "utf-8")

@@ -8,6 +8,7 @@ from base64 import urlsafe_b64decode
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ from server.study import study_sheets, surveys
 from server.web.app import create_app
 from server.web.assets import read_assets
 from server.web.page_manifest import make_manifest
+from server.web.verifying.shells import ShellDrawer
 from server.web.verifying.site_comparison import SiteComparison, compare_site
 from tests.conftest import NewDatabase
 from tests.support import every_kind, factories, ticket_buyers
@@ -196,6 +198,11 @@ def test_whatever_is_altered_is_named_with_who_met_it(site: Site) -> None:
     def add_handler(asked: Asked, reply: Reply) -> None:
         reply.replace(b'<main id="main"', b'<main onfocus="steal()" id="main"')
 
+    def add_handler_for_one(asked: Asked, reply: Reply) -> None:
+        """Of a page with a thousand variants, all of which are drawn in each language to find the nearest."""
+        if asked.language.startswith("es"):
+            add_handler(asked, reply)
+
     def send_elsewhere(asked: Asked, reply: Reply) -> None:
         reply.replace(b'data-responses="/s/', b'data-responses="/S/')
 
@@ -316,7 +323,7 @@ def test_whatever_is_altered_is_named_with_who_met_it(site: Site) -> None:
         s("simulated"): mark_visitor,
         s("north"): put_markup,
         s("south"): redirect,
-        s("paused"): add_handler,
+        s("paused"): add_handler_for_one,
         f"{s('paused')}/survey.json": forge,
         f"{s('kinds')}/survey.json": set_cookie,
         "/": loosen_policy,
@@ -386,7 +393,8 @@ def test_whatever_is_altered_is_named_with_who_met_it(site: Site) -> None:
     assert "phone" not in found
     assert "><i>North</i></strong> (1,537 people)" in of(page("north"))
     assert "sends a header location: 'https://evil.example/'" in of(page("south"))
-    assert "onfocus" in of(page("paused"))
+    assert "onfocus" in (found := of(page("paused")))
+    assert "English" not in found
     assert "not a published survey" in of(f"survey of {links['paused']}")
     assert "sends a header set-cookie: 'who=1', which the release does not (each of the visits)" in of(
         f"survey of {links['kinds']}"
@@ -435,6 +443,19 @@ def compare_quickly(url: str, folder: Path) -> SiteComparison:
         return apart.submit(
             lambda: asyncio.run(compare_site(app, manifest, url, [], lambda _done, _of: None, longest=15))
         ).result()
+
+
+def test_a_page_is_looked_for_first_where_one_like_it_was_met(tmp_path: Path) -> None:
+    """A closed link's page has a thousand variants: in its other languages it is that of the language before."""
+    app = create_app(Config(database_url=f"sqlite:///{tmp_path / 'none.sqlite3'}"))
+    drawer = ShellDrawer(app)
+    english = list(islice(drawer.draw_shut("abc", "en", forgets=False), 40))
+    drawer.note_match(english[10])
+    drawer.note_match(english[30])
+    for language in ("es", "ar"):
+        first, second, third, *_ = drawer.draw_shut("abc", language, forgets=False)
+        variants = [shell.variant for shell in (first, second, third)]
+        assert variants == [english[place].variant for place in (30, 10, 0)]
 
 
 @pytest.mark.parametrize(

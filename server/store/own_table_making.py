@@ -1,37 +1,67 @@
 """Making the tables that each survey has of its own, and what has the database guard them."""
 
 from collections.abc import Iterator, Sequence
+from functools import cache
 
 import sqlalchemy as sa
+from sqlalchemy.dialects import registry
+from sqlalchemy.schema import CreateTable
 
 from server.store.own_tables import BATCHES, INVITATIONS, KINDS, TableKind, table
 
 _STATISTICS_FREE = (sa.String, sa.LargeBinary)
 """Of what PostgreSQL keeps no commonest values: these would outlive the rows in its statistics."""
+_ANY = 987_654_321
+"""Stands for the number of any survey in what is written once."""
 
 
 def create_tables(connection: sa.Connection, survey_id: int, kinds: Sequence[TableKind] = KINDS) -> None:
     """Make the tables of a new survey."""
-    for kind in kinds:
-        create_table(connection, kind, survey_id)
-        guard_tables(connection, kind, survey_id)
+    dialect = connection.dialect.name
+    statements = [
+        statement
+        for kind in kinds
+        for statement in (
+            *_define(kind, int(survey_id), "", dialect),
+            *_guards(kind, int(survey_id), dialect),
+        )
+    ]
+    if dialect == "postgresql":  # in one journey
+        statements = [";\n".join(statements)]
+    for statement in statements:
+        connection.exec_driver_sql(statement)
 
 
 def create_table(connection: sa.Connection, kind: TableKind, survey_id: int, suffix: str = "") -> sa.Table:
     """Make one of them, which nothing guards yet."""
-    made = table(kind, survey_id, suffix)
-    made.create(connection)
-    if connection.dialect.name == "postgresql":
-        for column in made.c:
-            if isinstance(column.type, _STATISTICS_FREE):
-                connection.exec_driver_sql(f"ALTER TABLE {made.name} ALTER {column.name} SET STATISTICS 0")
+    for statement in _define(kind, int(survey_id), suffix, connection.dialect.name):
+        connection.exec_driver_sql(statement)
+    return table(kind, survey_id, suffix)
+
+
+def _define(kind: TableKind, survey_id: int, suffix: str, dialect: str) -> Iterator[str]:
+    name = f"{kind.name}_{survey_id}{suffix}"
+    yield _write_definition(kind, suffix, dialect).replace(str(_ANY), str(survey_id))
+    if dialect == "postgresql":
+        changes = [
+            f"ALTER {column.name} SET STATISTICS 0"
+            for column in table(kind, _ANY, suffix).c
+            if isinstance(column.type, _STATISTICS_FREE)
+        ]
         if kind is INVITATIONS:
             # A code that is used is written anew on its own page, and the index knows it already.
-            connection.exec_driver_sql(f"ALTER TABLE {made.name} SET (fillfactor = 90)")
+            changes.append("SET (fillfactor = 90)")
         if kind is BATCHES:
             # Report strings look like noise: trying to compress them is work for nothing.
-            connection.exec_driver_sql(f"ALTER TABLE {made.name} ALTER {kind.large} SET STORAGE EXTERNAL")
-    return made
+            changes.append(f"ALTER {kind.large} SET STORAGE EXTERNAL")
+        if changes:
+            yield f"ALTER TABLE {name} {', '.join(changes)}"
+
+
+@cache
+def _write_definition(kind: TableKind, suffix: str, dialect: str) -> str:
+    """What makes such a table, for a survey that is none: to write it takes longer than to make the table."""
+    return str(CreateTable(table(kind, _ANY, suffix)).compile(dialect=registry.load(dialect)()))
 
 
 def guard_tables(connection: sa.Connection, kind: TableKind, survey_id: int) -> None:

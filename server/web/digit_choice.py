@@ -96,4 +96,6 @@ def _fill(context: Context, text: str, values: dict[str, Any]) -> str:
     text = bind_units(text)
     if system := find_digits():
         text, values = fill_message(text, values, system)
+    if "%" not in text:  # as most
+        return Markup(text) if context.eval_ctx.autoescape else text  # noqa: S704 - a text of ours
     return (Markup(text) if context.eval_ctx.autoescape else text) % values  # noqa: S704 - a text of ours

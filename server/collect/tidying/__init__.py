@@ -7,9 +7,10 @@ neither the size of other surveys nor who answers or reads them is in the way:
 
 *SQLite* keeps a survey's rows in the order of random keys, without row numbers. Where a row lies within
 its page depends on when it came, and the write-ahead log repeats which pages were written together:
-those of a response and of the invitation that it used. A closed survey's tables are filled anew in
-the order of their keys, piece by piece, and then take the place of the old ones, one by one (small ones are
-copied there, as renaming takes longer the more surveys there are). The old pages are overwritten with zeros;
+those of a response and of the invitation that it used. A closed survey's tables of few rows are emptied and filled
+in the order of their keys, all in one turn. Larger ones are filled anew in that order, piece by piece, and then take
+the place of the old ones, one by one (small ones are copied there, as renaming takes longer the more surveys there
+are). The old pages are overwritten with zeros;
 then the log is written back and cut to nothing. The log is the one thing that all surveys share: it can be cut
 as soon as whoever reads has done so for less than `HELD_UP`.
 

@@ -4,7 +4,7 @@ import re
 import secrets
 import sqlite3
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from itertools import pairwise
 from typing import Any
@@ -18,6 +18,8 @@ from server.store.engines import open_session, snapshot
 
 PIECE = 2000
 """Most rows that are written or removed in one transaction."""
+FIRST = PIECE // 4
+"""Those of the first one, before anybody knows how long they take."""
 FEWEST = 100
 """As many are, however long that takes."""
 HELD = 0.05
@@ -40,7 +42,7 @@ class PieceSize:
     """
 
     def __init__(self) -> None:
-        self.rows = PIECE // 4
+        self.rows = FIRST
 
     def learn(self, seconds: float) -> None:
         """Of the last piece: others waited so long for it."""
@@ -130,20 +132,35 @@ def write_definition(cursor: sqlite3.Cursor, name: str, new_name: str) -> str:
     return re.sub(rf'^CREATE TABLE "?{name}"?', f"CREATE TABLE {new_name}", made, count=1)
 
 
-def remove_all(engine: sa.Engine, survey_id: int, suffix: str, patience: Patience) -> None:
-    """Drop a survey's tables of this suffix, if they are there."""
-    for kind in reversed(own_tables.KINDS):  # what refers to others first
-        _remove(engine, kind, own_tables.table(kind, survey_id, suffix), patience)
+def remove_all(engine: sa.Engine, survey_id: int, suffixes: Sequence[str], patience: Patience) -> None:
+    """Drop a survey's tables of these suffixes, as far as they are there: emptied first, then all in one turn.
 
-
-def _remove(engine: sa.Engine, kind: own_tables.TableKind, table: sa.Table, patience: Patience) -> None:
-    """Drop a table, if it is there.
-
-    Most rows go first, in pieces and in random order: SQLite notes its free pages in the order in which
-    they became free, and which pages had which keys tells something of when these came.
+    Every connection reads the whole schema anew after a turn that has changed it.
     """
-    if not sa.inspect(engine).has_table(table.name):
-        return
+    own = {
+        table.name: (kind, table)
+        for suffix in suffixes
+        for kind in reversed(own_tables.KINDS)  # what refers to others first
+        for table in (own_tables.table(kind, survey_id, suffix),)
+    }
+    with open_session(engine, writes=False) as session:
+        names = sa.select(sa.column("name", sa.Text)).select_from(sa.table("sqlite_master"))
+        there = set(session.scalars(names.where(sa.column("name").in_(own))))
+    found = [pair for name, pair in own.items() if name in there]
+    for kind, table in found:
+        _empty(engine, kind, table, patience)
+    if found:
+        with take_turn(engine, patience) as connection:
+            for _kind, table in found:
+                table.drop(connection)
+
+
+def _empty(engine: sa.Engine, kind: own_tables.TableKind, table: sa.Table, patience: Patience) -> None:
+    """Remove all rows of a table that is dropped next, in pieces and in random order.
+
+    SQLite notes its free pages in the order in which they became free, and which pages had which keys tells something
+    of when these came.
+    """
     ranges = _ranges(engine, table, kind.large)
     secrets.SystemRandom().shuffle(ranges)
     key = next(iter(table.c))
@@ -159,8 +176,6 @@ def _remove(engine: sa.Engine, kind: own_tables.TableKind, table: sa.Table, pati
                 left -= size
                 end = key < high if high is not None else sa.true()
                 connection.execute(sa.delete(table).where(key >= low, end))
-    with take_turn(engine, patience) as connection:
-        table.drop(connection)
 
 
 def _ranges(engine: sa.Engine, table: sa.Table, large: str) -> list[tuple[Any, Any, int]]:

@@ -9,7 +9,9 @@ from pathlib import Path
 
 import sqlalchemy as sa
 
+from server.collect.tidying import few_rows
 from server.collect.tidying.due_marks import CHANGED, Due, is_unchanged
+from server.collect.tidying.few_rows import fill_in_place, has_at_most
 from server.collect.tidying.pieces import (
     LOG_LEFT,
     REKEYED,
@@ -59,20 +61,27 @@ def tidy_alone(engine: sa.Engine, patience: Patience) -> Iterator[None]:
 
 
 def rewrite(engine: sa.Engine, work: Due, patience: Patience) -> None:
-    """Have what was filled anew take the place of a closed survey's tables, one by one: each holds the same."""
+    """Write a closed survey's tables anew: those of few rows at once where they are, in one turn for all of them.
+
+    What was filled anew takes the place of each other one, one by one. Every table always holds the same.
+    """
     assert work.survey_id is not None
-    for suffix in (REKEYED, _NEW, _OLD):  # of an attempt that was not finished
-        remove_all(engine, work.survey_id, suffix, patience)
-    for kind in own_tables.KINDS:
+    remove_all(engine, work.survey_id, (REKEYED, _NEW, _OLD), patience)  # of an attempt that was not finished
+    with _take_turn_without_references(engine, patience) as connection:
+        if not is_unchanged(connection, work):
+            raise OvertakenError(CHANGED)
+        larger = [kind for kind in own_tables.KINDS if not fill_in_place(connection, kind, work.survey_id)]
+    if not larger:
+        return
+    for kind in larger:
         fill(engine, kind, work.survey_id, _NEW, patience)
-    remove_all(engine, work.survey_id, REKEYED, patience)
-    for kind in own_tables.KINDS:
+    remove_all(engine, work.survey_id, (REKEYED,), patience)
+    for kind in larger:
         with _take_turn_without_references(engine, patience) as connection:
             if not is_unchanged(connection, work):
                 raise OvertakenError(CHANGED)
             _replace(connection, kind, work.survey_id)
-    for suffix in (_NEW, _OLD):
-        remove_all(engine, work.survey_id, suffix, patience)
+    remove_all(engine, work.survey_id, (_NEW, _OLD), patience)
 
 
 def _replace(connection: sa.Connection, kind: own_tables.TableKind, survey_id: int) -> None:
@@ -83,22 +92,13 @@ def _replace(connection: sa.Connection, kind: own_tables.TableKind, survey_id: i
     """
     table, new = own_tables.table(kind, survey_id), own_tables.table(kind, survey_id, _NEW)
     own_table_making.take_guards_off(connection, kind, survey_id)
-    if _is_small(connection, new, kind.large):
+    if has_at_most(connection, new, kind.large, COPIED, COPIED_BYTES):
         connection.exec_driver_sql(f"DELETE FROM {table.name}")  # noqa: S608
         connection.exec_driver_sql(f"INSERT INTO {table.name} SELECT * FROM {new.name}")  # noqa: S608
     else:
         connection.exec_driver_sql(f"ALTER TABLE {table.name} RENAME TO {table.name}{_OLD}")
         connection.exec_driver_sql(f"ALTER TABLE {new.name} RENAME TO {table.name}")
     own_table_making.guard_tables(connection, kind, survey_id)
-
-
-def _is_small(connection: sa.Connection, table: sa.Table, large: str) -> bool:
-    size = sa.func.length(table.c[large]) if large else sa.literal(0)
-    some = sa.select(size.label("size")).select_from(table).limit(COPIED + 1).subquery()
-    rows, length = connection.execute(
-        sa.select(sa.func.count(), sa.func.sum(some.c.size)).select_from(some)
-    ).one()
-    return rows <= COPIED and (length or 0) <= COPIED_BYTES
 
 
 @contextmanager
@@ -134,15 +134,19 @@ def _set_references(connection: sa.Connection, setting: str) -> bool:
 def remove(engine: sa.Engine, work: Due, patience: Patience) -> None:
     """Drop the tables of a survey that is gone."""
     if work.survey_id is not None:
-        for suffix in ("", REKEYED, _NEW, _OLD):
-            remove_all(engine, work.survey_id, suffix, patience)
+        remove_all(engine, work.survey_id, ("", REKEYED, _NEW, _OLD), patience)
 
 
 def rewrite_shared(engine: sa.Engine, patience: Patience, names: Iterable[str]) -> None:
     """Write tables that all surveys share anew, one by one: a page may hold copies of rows that were moved off it."""
-    for name in names:
-        while not _rebuild(engine, name, patience.longest):
-            patience.pause(f"{_BUSY}, or {name} takes too long to write anew")
+    with _raw(engine, _MOMENT) as cursor:
+        # Other tables' references to one stay as they are, and its rows are not taken for deleted.
+        cursor.execute("PRAGMA foreign_keys = OFF")
+        cursor.execute("PRAGMA legacy_alter_table = ON")
+        cursor.execute("PRAGMA temp_store = MEMORY")
+        for name in names:
+            while not _rebuild(engine, cursor, name, patience.longest):
+                patience.pause(f"{_BUSY}, or {name} takes too long to write anew")
 
 
 def forget_statistics(engine: sa.Engine, patience: Patience) -> None:
@@ -161,44 +165,55 @@ def forget_log(engine: sa.Engine, patience: Patience) -> None:
         moment = min(2 * moment, HELD_UP)
 
 
-def _rebuild(engine: sa.Engine, name: str, longest: float | None) -> bool:
-    """Fill a small table anew, with everything that belongs to it."""
-    with leave_turn(), _raw(engine, _MOMENT) as cursor:
-        # Other tables' references to this one stay as they are, and its rows are not taken for deleted.
-        cursor.execute("PRAGMA foreign_keys = OFF")
-        cursor.execute("PRAGMA legacy_alter_table = ON")
+def _rebuild(engine: sa.Engine, cursor: sqlite3.Cursor, name: str, longest: float | None) -> bool:
+    """Fill a small table anew, with everything that belongs to it; False where somebody was in the way."""
+    with leave_turn():
         try:
             with hold_turn(engine, BRIEFLY):
                 _meet(lambda: cursor.execute("BEGIN IMMEDIATE"))
-                if longest is not None:
-                    until = time.monotonic() + longest
-                    cursor.connection.set_progress_handler(lambda: time.monotonic() > until, 1000)
-                belonging = cursor.execute(
-                    "SELECT sql FROM sqlite_master WHERE tbl_name = ? AND type <> 'table' AND sql IS NOT NULL",
-                    (name,),
-                ).fetchall()
-                table = Base.metadata.tables[name]
-                order = ", ".join(column.name for column in table.primary_key)
-                new = f"{name}{_NEW}"
-                cursor.execute(write_definition(cursor, name, new))
-                cursor.execute(f"INSERT INTO {new} SELECT * FROM {name} ORDER BY {order}")  # noqa: S608
-                ((rows,),) = cursor.execute(f"SELECT count(*) FROM {new}").fetchall()  # noqa: S608
-                again = write_definition(cursor, name, name)
-                cursor.execute(f"DROP TABLE {name}")
-                if rows <= COPIED:  # see _replace
-                    cursor.execute(again)
-                    cursor.execute(f"INSERT INTO {name} SELECT * FROM {new}")  # noqa: S608
-                    cursor.execute(f"DROP TABLE {new}")
-                else:
-                    cursor.execute(f"ALTER TABLE {new} RENAME TO {name}")
-                for (statement,) in belonging:
-                    cursor.execute(statement)
-                cursor.execute("COMMIT")
+                try:
+                    if longest is not None:
+                        until = time.monotonic() + longest
+                        cursor.connection.set_progress_handler(lambda: time.monotonic() > until, 1000)
+                    _write_anew(cursor, name)
+                    cursor.execute("COMMIT")
+                finally:
+                    cursor.connection.set_progress_handler(None, 0)
+                    if cursor.connection.in_transaction:
+                        cursor.execute("ROLLBACK")
         except sqlite3.OperationalError as error:
             if error.sqlite_errorcode not in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_INTERRUPT):
                 raise
             return False
     return True
+
+
+def _write_anew(cursor: sqlite3.Cursor, name: str) -> None:
+    belonging = cursor.execute(
+        "SELECT type, sql FROM sqlite_master WHERE tbl_name = ? AND type <> 'table' AND sql IS NOT NULL",
+        (name,),
+    ).fetchall()
+    order = ", ".join(column.name for column in Base.metadata.tables[name].primary_key)
+    new = f"{name}{_NEW}"
+    ((rows,),) = cursor.execute(f"SELECT count(*) FROM (SELECT 1 FROM {name} LIMIT {COPIED + 1})").fetchall()  # noqa: S608
+    if rows <= few_rows.IN_PLACE and all(kind == "index" for kind, _ in belonging):  # see few_rows
+        cursor.execute(f"CREATE TEMP TABLE {new} AS SELECT * FROM {name} ORDER BY {order}")  # noqa: S608
+        cursor.execute(f"DELETE FROM {name}")  # noqa: S608
+        cursor.execute(f"INSERT INTO {name} SELECT * FROM temp.{new}")  # noqa: S608
+        cursor.execute(f"DROP TABLE temp.{new}")
+        return
+    cursor.execute(write_definition(cursor, name, new))
+    cursor.execute(f"INSERT INTO {new} SELECT * FROM {name} ORDER BY {order}")  # noqa: S608
+    again = write_definition(cursor, name, name)
+    cursor.execute(f"DROP TABLE {name}")
+    if rows <= COPIED:  # see _replace
+        cursor.execute(again)
+        cursor.execute(f"INSERT INTO {name} SELECT * FROM {new}")  # noqa: S608
+        cursor.execute(f"DROP TABLE {new}")
+    else:
+        cursor.execute(f"ALTER TABLE {new} RENAME TO {name}")
+    for _kind, statement in belonging:
+        cursor.execute(statement)
 
 
 def _checkpoint(engine: sa.Engine, moment: float) -> bool:

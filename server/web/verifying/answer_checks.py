@@ -17,7 +17,7 @@ from server.web.respondent_page import PublishedSurvey
 from server.web.response_headers import OFFLINE_POLICY
 from server.web.sender_parts import read_stated
 from server.web.verifying.answer_differences import compare_answers, compare_headers
-from server.web.verifying.page_matches import PageDifference, Shell, match_page
+from server.web.verifying.page_matches import PageDifference, PageMatch, Shell, match_page
 from server.web.verifying.page_references import find_foreign_references
 from server.web.verifying.shells import ShellDrawer, parse_survey
 from server.web.verifying.visitors import SiteAnswer, Visitor
@@ -57,7 +57,7 @@ class AnswerChecker:
         self._surveys: dict[str, tuple[SiteAnswer | None, PublishedSurvey | None]] = {}
         # Of texts that were compared already: most visitors are given the same one.
         self._loaded: dict[tuple[str, bytes], list[str]] = {}
-        self._matched: dict[tuple[str, str, bytes], dict[str, str] | PageDifference] = {}
+        self._matched: dict[tuple[str, str, bytes], PageMatch | PageDifference] = {}
 
     def expect_survey(self, slug: str, answer: SiteAnswer | None) -> None:
         """Take the first answer to a request for a survey, if any: every visitor must be given the same."""
@@ -199,8 +199,9 @@ class AnswerChecker:
         matched = self._matched[key]
         if isinstance(matched, PageDifference):
             return [*problems, matched.describe()], None
+        self._drawer.note_match(matched.shell)
         self.pages[page, language] = key[2]
-        found = dict(matched)
+        found = dict(matched.data)
         if (sender := read_stated(text)) != SurveySender():
             found["sender"] = json.dumps(sender.as_json(), ensure_ascii=False)
         return problems, found

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import zip_longest
+from typing import Any
 
 _TEXT = r"""(?:[^<>&"'\n]|&(?:amp|lt|gt|#34|#39);)+"""
 _NUMBER = r"\d{1,3}(?:[.,٬\u202f]?\d{3})*"
@@ -29,10 +30,19 @@ _MARK = re.compile("zq([a-z]+)qz")
 
 @dataclass(frozen=True)
 class Shell:
-    """A page with marks where data go, and what it says of the survey."""
+    """A page with marks where data go, what it says of the survey, and of which variant it is."""
 
     state: str
     text: str
+    variant: tuple[Any, ...] = ()
+
+
+@dataclass(frozen=True)
+class PageMatch:
+    """The shell that a page is, and its data by slot, with its state."""
+
+    shell: Shell
+    data: dict[str, str]
 
 
 @dataclass(frozen=True)
@@ -56,13 +66,13 @@ class PageDifference:
         return f"line {self.line} has {served!r} instead of {expected!r}"
 
 
-def match_page(served: str, shells: Iterable[Shell]) -> dict[str, str] | PageDifference:
-    """The data of a page, by slot, and its state, where it is one of the shells; else how the nearest differs."""
+def match_page(served: str, shells: Iterable[Shell]) -> PageMatch | PageDifference:
+    """Which of the shells a page is; where it is none, how the nearest differs."""
     nearest = PageDifference(0, "", "")
     for shell in shells:
         found = _match_lines(served.split("\n"), shell.text.split("\n"))
         if isinstance(found, dict):
-            return {"state": shell.state, **found}
+            return PageMatch(shell, {"state": shell.state, **found})
         if (found.line, found.same) > (nearest.line, nearest.same):
             nearest = found
     return nearest

@@ -1,9 +1,11 @@
-"""Every page that a link may have, drawn with marks in the place of data."""
+"""Every page that a link may have, each drawn when it is asked for, with marks in the place of data."""
 
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache, partial
 from itertools import product
+from typing import Any
 
 from markupsafe import Markup
 
@@ -40,6 +42,8 @@ _MANY = (8_192_016_303, 8_192_016_384, 8_192_016_400)
 """Populations that stand for any above 2, in each form of the plural; what they look like is
 replaced by the mark of that slot."""
 
+Variants = Mapping[tuple[Any, ...], Callable[[], Shell]]
+"""By all in which they differ: what draws each, within a request for the page."""
 _NOTE = Note("zqfamilyqz", "zqroundqz", "zqspendsqz")
 _KEPT = tuple(KeptDays(*("zqrowsqz", "zqcountsqz", "zqrestqz")[:parts]) for parts in range(4))
 """What is deleted after so many days: nothing, or some of the parts, in order."""
@@ -67,58 +71,72 @@ def _list_groups(language: str) -> tuple[LinkGroup, ...]:
     return tuple(LinkGroup("zqgroupqz", number) for number in (None, *forms.values()))
 
 
-def draw_open_pages(slug: str, survey: PublishedSurvey, language: str, forgets: bool) -> Iterator[Shell]:
+def list_open_pages(slug: str, survey: PublishedSurvey, language: str, forgets: bool) -> Variants:
     """While it takes responses."""
     family = json.loads(survey.published).get("family", _NOTE.family)
     note = Note(family, _NOTE.round, str(count_spent(survey.definition.loss)))
-    for group, (invited, work), simulated, offline in product(
-        (None, *_list_groups(language)), _ADMISSIONS, (False, True), (False, True)
-    ):
+
+    def draw(group: LinkGroup | None, admission: tuple[bool, bool], simulated: bool, offline: bool) -> Shell:
+        invited, work = admission
         data = PageData(slug, survey.version, note, group, invited, simulated, SENDER, work, offline, forgets)
         state = "open" + ", by invitation" * invited + ", with work" * work + ", simulated" * simulated
         state += ", offline" * offline + ", without a note" * forgets
-        yield Shell(state, draw_page(data, survey.published, survey.definition))
+        return Shell(state, draw_page(data, survey.published, survey.definition))
+
+    choices = (False, True)
+    return _list_variants(draw, (None, *_list_groups(language)), _ADMISSIONS, choices, choices)
 
 
-def draw_screen_pages(slug: str, survey: PublishedSurvey, language: str) -> Iterator[Shell]:
+def list_screen_pages(slug: str, survey: PublishedSurvey, language: str) -> Variants:
     """The texts that those load once their first screen is there."""
-    for group, (invited, work), forgets in product(
-        (None, *_list_groups(language)), _ADMISSIONS, (False, True)
-    ):
+
+    def draw(group: LinkGroup | None, admission: tuple[bool, bool], forgets: bool) -> Shell:
+        invited, work = admission
         data = PageData(
             slug, survey.version, _NOTE, group, invited, False, SENDER, work, offline=False, forgets=forgets
         )
-        yield Shell("later screens", draw_screens(data, survey.published, survey.definition))
+        return Shell("later screens", draw_screens(data, survey.published, survey.definition))
+
+    return _list_variants(draw, (None, *_list_groups(language)), _ADMISSIONS, (False, True))
 
 
-def draw_tablet_pages(slug: str, survey: PublishedSurvey, language: str) -> Iterator[Shell]:
+def list_tablet_pages(slug: str, survey: PublishedSurvey, language: str) -> Variants:
     """For a tablet, while it takes responses."""
-    for group, refuses, work, simulated in product(
-        (None, *_list_groups(language)), ("", "off", "invited"), (False, True), (False, True)
-    ):
+
+    def draw(group: LinkGroup | None, refuses: str, work: bool, simulated: bool) -> Shell:
         data = TabletData(slug, survey.version, group, simulated, SENDER, work, refuses)
-        yield Shell("for a tablet", draw_tablet_page(data, survey.published, survey.definition))
+        return Shell("for a tablet", draw_tablet_page(data, survey.published, survey.definition))
 
-
-def draw_how_pages(slug: str, survey: PublishedSurvey) -> Iterator[Shell]:
-    """That explains, while it takes responses."""
     choices = (False, True)
-    for forgets, offline, stratum, kept in product(choices, choices, choices, _KEPT):
+    return _list_variants(draw, (None, *_list_groups(language)), ("", "off", "invited"), choices, choices)
+
+
+def list_how_pages(slug: str, survey: PublishedSurvey) -> Variants:
+    """That explains, while it takes responses."""
+
+    def draw(forgets: bool, offline: bool, stratum: bool, kept: KeptDays) -> Shell:
         left = LeftBehind(offline, forgets)
-        drawn = draw_how_page(slug, survey, SENDER, kept, left, stratum=stratum, playable=True)
-        yield Shell("explained", drawn)
+        return Shell(
+            "explained", draw_how_page(slug, survey, SENDER, kept, left, stratum=stratum, playable=True)
+        )
+
+    choices = (False, True)
+    return _list_variants(draw, choices, choices, choices, _KEPT)
 
 
-def draw_shut_pages(slug: str, language: str, forgets: bool) -> Iterator[Shell]:
+def list_shut_pages(slug: str, language: str, forgets: bool) -> Variants:
     """While it takes none, of whichever survey."""
-    yield Shell("unknown", draw_unknown_page())
-    # Which group a link names, and whether it belongs to one: others may have taken its place.
-    links = ((None, False), (None, True), *((group, True) for group in _list_groups(language)))
-    for completions, reason, (group, stratum), (invited, ticketed), work, routed, reports in product(
-        (False, True), _REASONS, links, _CODES, (False, True), (False, True), (1, 2)
-    ):
-        if isinstance(reason, Shut) and (group is not None or not stratum):
-            continue  # that of a group, which it does not name
+
+    def draw(
+        completions: bool,
+        reason: Standing | Shut,
+        link: tuple[LinkGroup | None, bool],
+        codes: tuple[bool, bool],
+        work: bool,
+        routed: bool,
+        reports: int,
+    ) -> Shell:
+        (group, stratum), (invited, ticketed) = link, codes
         present = {
             "invited": invited,
             "ticketed": ticketed,
@@ -141,17 +159,30 @@ def draw_shut_pages(slug: str, language: str, forgets: bool) -> Iterator[Shell]:
             zone="zqzoneqz",
             sender=SENDER,
         )
-        yield Shell(reason, draw_shut_page(data))
+        return Shell(reason, draw_shut_page(data))
+
+    # Which group a link names, and whether it belongs to one: others may have taken its place.
+    links = ((None, False), (None, True), *((group, True) for group in _list_groups(language)))
+    choices = (False, True)
+    shut = _list_variants(draw, choices, _REASONS, links, _CODES, choices, choices, (1, 2))
+    return {("unknown",): lambda: Shell("unknown", draw_unknown_page())} | {
+        chosen: drawn
+        for chosen, drawn in shut.items()
+        if not isinstance(chosen[1], Shut) or chosen[2] == (None, True)  # of a group, which it does not name
+    }
 
 
-def mark_populations(shells: Iterable[Shell], language: str) -> Iterator[Shell]:
-    """Those that differ, with a mark where a number of people stands."""
+def _list_variants(draw: Callable[..., Shell], *choices: Sequence[Any]) -> Variants:
+    return {chosen: partial(draw, *chosen) for chosen in product(*choices)}
+
+
+def mark_populations(shell: Shell, language: str) -> str:
+    """The text of a shell with a mark where a number of people stands."""
+    return _find_populations(language).sub("zqpopulationqz", shell.text)
+
+
+@lru_cache
+def _find_populations(language: str) -> re.Pattern[str]:
     code, digits = split_reading(language)
     many = (write_digits(integer(number, code), digits) for number in _MANY)
-    population = re.compile("|".join(map(re.escape, many)))
-    known: set[str] = set()
-    for shell in shells:
-        text = population.sub("zqpopulationqz", shell.text)
-        if text not in known:
-            known.add(text)
-            yield Shell(shell.state, text)
+    return re.compile("|".join(map(re.escape, many)))

@@ -9,8 +9,9 @@ import base64
 import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import astuple
-from itertools import islice
+from dataclasses import astuple, replace
+from functools import partial
+from typing import Any
 
 from flask import Flask
 
@@ -23,11 +24,12 @@ from server.web.sender_parts import draw_sender, read_stated
 from server.web.verifying.page_matches import Shell
 from server.web.verifying.page_variants import (
     SENDER,
-    draw_how_pages,
-    draw_open_pages,
-    draw_screen_pages,
-    draw_shut_pages,
-    draw_tablet_pages,
+    Variants,
+    list_how_pages,
+    list_open_pages,
+    list_screen_pages,
+    list_shut_pages,
+    list_tablet_pages,
     mark_populations,
 )
 
@@ -60,22 +62,35 @@ def parse_survey(slug: str, body: bytes) -> PublishedSurvey:
 class _BegunShells:
     """Shells that are drawn as far as somebody looked: a page that agrees is found long before the last of them."""
 
-    def __init__(self, shells: Iterator[Shell], asking: Callable[[], AbstractContextManager[None]]) -> None:
-        self._shells = shells
+    def __init__(
+        self,
+        variants: Variants,
+        language: str,
+        asking: Callable[[], AbstractContextManager[None]],
+        likely: dict[tuple[Any, ...], None],
+    ) -> None:
+        self._variants = variants
+        self._language = language
         self._asking = asking
-        self._drawn: list[Shell] = []
+        self._likely = likely
+        self._drawn: dict[tuple[Any, ...], Shell] = {}
 
     def __iter__(self) -> Iterator[Shell]:
-        place = 0
-        while place < len(self._drawn) or self._draw_next():
-            yield self._drawn[place]
-            place += 1
+        """Those first that pages were which were met before, the last one foremost."""
+        known: set[str] = set()
+        first = [variant for variant in reversed(self._likely) if variant in self._variants]
+        for variant in dict.fromkeys([*first, *self._variants]):
+            shell = self._drawn.get(variant) or self._draw(variant)
+            if shell.text not in known:
+                known.add(shell.text)
+                yield shell
 
-    def _draw_next(self) -> bool:
+    def _draw(self, variant: tuple[Any, ...]) -> Shell:
         with self._asking():
-            found = list(islice(self._shells, 1))
-        self._drawn += found
-        return bool(found)
+            drawn = self._variants[variant]()
+        shell = Shell(drawn.state, mark_populations(drawn, self._language), variant)
+        self._drawn[variant] = shell
+        return shell
 
 
 class ShellDrawer:
@@ -85,43 +100,50 @@ class ShellDrawer:
         self._app = app
         self._drawn: dict[tuple[str, ...], tuple[Shell, ...]] = {}
         self._begun: dict[tuple[str, ...], _BegunShells] = {}
+        self._met: dict[tuple[Any, ...], None] = {}
 
     def draw_open(
         self, slug: str, language: str, survey: PublishedSurvey, *, forgets: bool
     ) -> Iterable[Shell]:
         """Every page that a link of this published survey may have while it takes responses."""
-        shells = mark_populations(draw_open_pages(slug, survey, language, forgets), language)
-        return self._keep(("open", slug, language, survey.version, str(forgets)), shells, slug, language)
+        variants = list_open_pages(slug, survey, language, forgets)
+        return self._keep(("open", slug, language, survey.version, str(forgets)), variants, slug, language)
 
     def draw_shut(self, slug: str, language: str, *, forgets: bool) -> Iterable[Shell]:
         """Every page that a link may have which takes none; of which survey it is, nobody is told."""
         # They are many, and differ from one link to the next in nothing but its name.
-        shells = mark_populations(draw_shut_pages(_ANY, language, forgets), language)
-        kept = self._keep(("shut", language, str(forgets)), shells, _ANY, language)
-        return (Shell(shell.state, shell.text.replace(_ANY, slug)) for shell in kept)
+        variants = list_shut_pages(_ANY, language, forgets)
+        kept = self._keep(("shut", language, str(forgets)), variants, _ANY, language)
+        return (replace(shell, text=shell.text.replace(_ANY, slug)) for shell in kept)
 
     def draw_how(self, slug: str, language: str, survey: PublishedSurvey) -> Iterable[Shell]:
         """The page that explains, of a link of this published survey while it takes responses."""
-        shells = draw_how_pages(slug, survey)
-        return self._keep(("how", slug, language, survey.version), shells, slug, language, "/how")
+        variants = list_how_pages(slug, survey)
+        return self._keep(("how", slug, language, survey.version), variants, slug, language, "/how")
 
     def draw_screens(self, slug: str, language: str, survey: PublishedSurvey) -> Iterable[Shell]:
         """What the page of a link loads once its first screen is there, while it takes responses."""
-        shells = mark_populations(draw_screen_pages(slug, survey, language), language)
-        return self._keep(("screens", slug, language, survey.version), shells, slug, language, "/screens")
+        variants = list_screen_pages(slug, survey, language)
+        return self._keep(("screens", slug, language, survey.version), variants, slug, language, "/screens")
 
     def draw_tablet(self, slug: str, language: str, survey: PublishedSurvey) -> Iterable[Shell]:
         """The page for a tablet, of a link of this published survey while it takes responses."""
-        shells = mark_populations(draw_tablet_pages(slug, survey, language), language)
-        return self._keep(("tablet", slug, language, survey.version), shells, slug, language, "/tablet")
+        variants = list_tablet_pages(slug, survey, language)
+        return self._keep(("tablet", slug, language, survey.version), variants, slug, language, "/tablet")
 
     def _keep(
-        self, key: tuple[str, ...], shells: Iterator[Shell], slug: str, language: str, page: str = ""
+        self, key: tuple[str, ...], variants: Variants, slug: str, language: str, page: str = ""
     ) -> _BegunShells:
         """These shells of a page of a link, or those of the same key that were begun before."""
         if key not in self._begun:
-            self._begun[key] = _BegunShells(shells, lambda: self._asking(slug, language, page))
+            asking = partial(self._asking, slug, language, page)
+            self._begun[key] = _BegunShells(variants, language, asking, self._met)
         return self._begun[key]
+
+    def note_match(self, shell: Shell) -> None:
+        """Look for a page first among shells like one that was met: of the same link, others are in other languages."""
+        self._met.pop(shell.variant, None)
+        self._met[shell.variant] = None
 
     def draw_receipt(self, slug: str, language: str) -> tuple[Shell, ...]:
         """Where a receipt is looked for: of a survey that is not closed, of one that is, and of none."""
@@ -144,7 +166,7 @@ class ShellDrawer:
             text = shell.text
             for mark, line in marked:
                 text = text.replace(mark, line)
-            yield Shell(shell.state, text)
+            yield replace(shell, text=text)
 
     @contextmanager
     def _asking(self, slug: str, language: str, page: str = "") -> Iterator[None]:
