@@ -290,6 +290,12 @@ REFUSED: dict[str, tuple[dict[str, Any], str, str]] = {
         "data: must have a column for each name that is declared, also cheated",
     ),
     "too many cells": (study(COIN), "cheated\nyes,1\n", "data[2]: must have 1 cells; it has 2"),
+    "rows as on a very old Macintosh": (
+        study(COIN),
+        "cheated\ryes\rno\r",
+        "data: must have rows that end with a line feed (LF, or CR LF); they end with CR alone",
+    ),
+    "many such rows": (study(COIN), "cheated\r" + "yes\r" * 20_000, "they end with CR alone"),
     "nobody": (study(COIN), "cheated\n", "data: must have a row for each person"),
     "a number out of range": (
         study(COIN, **WITH),
@@ -374,6 +380,23 @@ REFUSED: dict[str, tuple[dict[str, Any], str, str]] = {
     ),
     "another member": ({**study(COIN), "x": 1}, GOOD, "x: is not known here; allowed: format, survey"),
 }
+
+
+def test_a_study_file_that_cannot_be_read_is_called_by_its_name(tmp_path: Path) -> None:
+    (tmp_path / "responses.csv").write_text(GOOD)
+    for content, said in (
+        (b"{", "study: must be JSON; it is not from character 1 on"),
+        (b"[1]", "study: must be an object; it is [1]"),
+        (b'{"format": NaN}', "study: must be JSON; NaN is not"),
+        (b"\xff", "study: must be UTF-8; byte 0 is not"),
+        (b'{"format": 1, "weights": "\\u0000"}', "weights: must not contain a NUL character"),
+        (b"[" * 40 + b"]" * 40, "study: must not be nested this deeply"),
+    ):
+        (tmp_path / "study.json").write_bytes(content)
+        done = CliRunner().invoke(
+            main, ["analyse", str(tmp_path / "responses.csv"), "--study", str(tmp_path / "study.json")]
+        )
+        assert (done.exit_code, done.stderr.strip()) == (2, f"Error: {said}")
 
 
 @pytest.mark.parametrize(("stated", "data", "message"), REFUSED.values(), ids=REFUSED)

@@ -16,6 +16,7 @@ from server.cli.comparison_output import COMPARE, SURVEYS, print_comparison, pri
 from server.cli.explain_output import BY, EXPLAIN, print_explanation
 from server.cli.report_writers import ReportRequest
 from server.cli.result_output import mean_cells, share_cells
+from server.inputs import shorten_value
 from server.output.formatting import level
 from server.output.languages import DEFAULT_LANGUAGE
 from server.privacy.designs import (
@@ -147,6 +148,7 @@ def estimate(
         return
     if counts is None:
         raise click.UsageError("--counts or --archive must be given; both are missing")
+    _refuse_unread(click.get_current_context())
     design = _design(gamma, mechanism, options, epsilon, matrix)
     numbers = _counts(counts, design)
     if interval == BY_SIZE:
@@ -240,6 +242,24 @@ def _refuse_counts(context: click.Context, beside: tuple[str, ...], given: str) 
             raise click.UsageError(f"{parameter.opts[0]} must not be given with {given}")
 
 
+def _refuse_unread(context: click.Context) -> None:
+    """What would change nothing, so that whoever typed it expects something else."""
+    for name, needed in (
+        ("options", "mechanism"),
+        ("epsilon", "mechanism"),
+        ("engine", "folders"),
+        ("master", "folders"),
+        ("refusals", "low"),
+    ):
+        typed = context.get_parameter_source(name) == ParameterSource.COMMANDLINE
+        if typed and context.params[needed] in (None, ()):
+            option, other = (
+                next(each.opts[0] for each in context.command.params if each.name == one)
+                for one in (name, needed)
+            )
+            raise click.UsageError(f"{option} must be given with {other}, which is missing")
+
+
 def _design(
     gamma: float | None, mechanism: str | None, options: int, epsilon: float | None, matrix: str | None
 ) -> Design:
@@ -259,7 +279,7 @@ def _design(
 
 def _from_matrix(text: str) -> Design:
     try:
-        source = text if text.lstrip().startswith("[") else Path(text).read_text("utf-8")
+        source = text if text.lstrip().startswith(("[", "{")) else Path(text).read_text("utf-8")
         rows: Any = json.loads(source)
     except OSError as error:
         raise click.UsageError(
@@ -267,11 +287,18 @@ def _from_matrix(text: str) -> Design:
         ) from error
     except ValueError as error:  # no JSON, or no UTF-8
         raise click.UsageError(f"--design must be JSON; it is not: {error}") from error
-    try:
-        weights = all(sum(row) == TOTAL for row in rows)
-    except TypeError:
-        weights = False
+    if not isinstance(rows, list) or not rows or not all(map(_is_row, rows)):
+        raise click.UsageError(
+            f"--design must be a list of rows, each a list of numbers; it is {shorten_value(rows)}"
+        )
+    weights = all(sum(row) == TOTAL for row in rows)
     return Design(rows) if weights else custom(rows)
+
+
+def _is_row(row: object) -> bool:
+    return isinstance(row, list) and all(
+        isinstance(each, int | float) and not isinstance(each, bool) for each in row
+    )
 
 
 def _counts(text: str, design: Design) -> list[int]:

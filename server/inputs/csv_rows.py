@@ -85,6 +85,9 @@ def _lines(file: IO[bytes], told: Told) -> Iterator[str]:
     """The lines of a text, with their ends; without the mark that some programs put before it."""
     done, number = 0, 0
     while line := file.readline(_LINE_LIMIT):
+        if not done and b"\r" in line.rstrip(b"\r\n") and b"\n" not in line:
+            template = N_("must have rows that end with a line feed (LF, or CR LF); they end with CR alone")
+            raise refuse(422, "data", template)
         if len(line) == _LINE_LIMIT and not line.endswith(b"\n"):
             template = N_("must have rows of at most %(limit)d bytes; one has more")
             raise refuse(413, "data", template, limit=_LINE_LIMIT)
