@@ -378,6 +378,19 @@ REFUSED: dict[str, tuple[dict[str, Any], str, str]] = {
         GOOD,
         "must be one of best_choice, k_ary, unary, symmetric_unary, matrix; it is mangatt",
     ),
+    "a margin beyond all numbers": (
+        study(
+            COIN,
+            **WITH,
+            sampling={
+                "margins": [
+                    {"covariate": "sex", "groups": [{"of": ["f"], "share": 2e12}, {"of": ["m"], "share": 1}]}
+                ]
+            },
+        ),
+        GOOD,
+        "sampling.margins[0].groups[0].share: must be from 0.000000001 to 1000000000000; it is 2000000000000",
+    ),
     "another member": ({**study(COIN), "x": 1}, GOOD, "x: is not known here; allowed: format, survey"),
 }
 
