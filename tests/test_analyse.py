@@ -295,6 +295,12 @@ REFUSED: dict[str, tuple[dict[str, Any], str, str]] = {
         "cheated\ryes\rno\r",
         "data: must have rows that end with a line feed (LF, or CR LF); they end with CR alone",
     ),
+    "an empty file": (study(COIN), "", "for each name that is declared, also cheated; it has -"),
+    "a workbook": (
+        study(COIN),
+        "PK\x03\x04" + "\0" * 40,
+        "data: must be a CSV file; it is a workbook (.xlsx) or another ZIP file",
+    ),
     "many such rows": (study(COIN), "cheated\r" + "yes\r" * 20_000, "they end with CR alone"),
     "nobody": (study(COIN), "cheated\n", "data: must have a row for each person"),
     "a number out of range": (
@@ -393,6 +399,15 @@ REFUSED: dict[str, tuple[dict[str, Any], str, str]] = {
     ),
     "another member": ({**study(COIN), "x": 1}, GOOD, "x: is not known here; allowed: format, survey"),
 }
+
+
+def test_an_option_without_a_name_is_repeated_as_nothing(tmp_path: Path) -> None:
+    for options, said in (
+        (("--explain", "", "--by", "age"), 'explain: must be one of cheated; it is ""'),
+        (("--explain", "cheated", "--by", ""), 'by: must be one of age, sex, cheated; it is ""'),
+    ):
+        done = analyse_study(tmp_path, study(COIN, **WITH), "cheated,age,sex\nyes,18,f\n", *options)
+        assert (done.exit_code, done.stderr.splitlines()[-1]) == (2, f"Error: {said}")
 
 
 def test_a_study_file_that_cannot_be_read_is_called_by_its_name(tmp_path: Path) -> None:
