@@ -269,6 +269,7 @@ def test_estimate_takes_a_design_from_a_file_and_gives_means(tmp_path: Path) -> 
         (("--design", "[[1, 2], 3]"), "must be a list of rows, each a list of numbers; it is [[1, 2], 3]"),
         (("--design", "[[1, 2], [3]]"), "matrix must have rows of one length"),
         (("--design", '[["a", "b"], ["c", "d"]]'), 'a list of numbers; it is [["a", "b"], ["c", "d"]]'),
+        (("--design", "[" * 100_000), "--design must not be nested this deeply"),
         (("--design", "{}"), "must be a list of rows, each a list of numbers; it is {}"),
         (("--design", "[]"), "must be a list of rows, each a list of numbers; it is []"),
         (("--design", "/nowhere/x.json"), "--design must be a file or JSON; '/nowhere/x.json' is neither"),
