@@ -290,6 +290,18 @@ REFUSED: dict[str, tuple[dict[str, Any], str, str]] = {
         "data: must have a column for each name that is declared, also cheated",
     ),
     "too many cells": (study(COIN), "cheated\nyes,1\n", "data[2]: must have 1 cells; it has 2"),
+    "rows as on a very old Macintosh": (
+        study(COIN),
+        "cheated\ryes\rno\r",
+        "data: must have rows that end with a line feed (LF, or CR LF); they end with CR alone",
+    ),
+    "an empty file": (study(COIN), "", "for each name that is declared, also cheated; it has -"),
+    "a workbook": (
+        study(COIN),
+        "PK\x03\x04" + "\0" * 40,
+        "data: must be a CSV file; it is a workbook (.xlsx) or another ZIP file",
+    ),
+    "many such rows": (study(COIN), "cheated\r" + "yes\r" * 20_000, "they end with CR alone"),
     "nobody": (study(COIN), "cheated\n", "data: must have a row for each person"),
     "a number out of range": (
         study(COIN, **WITH),
@@ -372,8 +384,47 @@ REFUSED: dict[str, tuple[dict[str, Any], str, str]] = {
         GOOD,
         "must be one of best_choice, k_ary, unary, symmetric_unary, matrix; it is mangatt",
     ),
+    "a margin beyond all numbers": (
+        study(
+            COIN,
+            **WITH,
+            sampling={
+                "margins": [
+                    {"covariate": "sex", "groups": [{"of": ["f"], "share": 2e12}, {"of": ["m"], "share": 1}]}
+                ]
+            },
+        ),
+        GOOD,
+        "sampling.margins[0].groups[0].share: must be from 0.000000001 to 1000000000000; it is 2000000000000",
+    ),
     "another member": ({**study(COIN), "x": 1}, GOOD, "x: is not known here; allowed: format, survey"),
 }
+
+
+def test_an_option_without_a_name_is_repeated_as_nothing(tmp_path: Path) -> None:
+    for options, said in (
+        (("--explain", "", "--by", "age"), 'explain: must be one of cheated; it is ""'),
+        (("--explain", "cheated", "--by", ""), 'by: must be one of age, sex, cheated; it is ""'),
+    ):
+        done = analyse_study(tmp_path, study(COIN, **WITH), "cheated,age,sex\nyes,18,f\n", *options)
+        assert (done.exit_code, done.stderr.splitlines()[-1]) == (2, f"Error: {said}")
+
+
+def test_a_study_file_that_cannot_be_read_is_called_by_its_name(tmp_path: Path) -> None:
+    (tmp_path / "responses.csv").write_text(GOOD)
+    for content, said in (
+        (b"{", "study: must be JSON; it is not from character 1 on"),
+        (b"[1]", "study: must be an object; it is [1]"),
+        (b'{"format": NaN}', "study: must be JSON; NaN is not"),
+        (b"\xff", "study: must be UTF-8; byte 0 is not"),
+        (b'{"format": 1, "weights": "\\u0000"}', "weights: must not contain a NUL character"),
+        (b"[" * 40 + b"]" * 40, "study: must not be nested this deeply"),
+    ):
+        (tmp_path / "study.json").write_bytes(content)
+        done = CliRunner().invoke(
+            main, ["analyse", str(tmp_path / "responses.csv"), "--study", str(tmp_path / "study.json")]
+        )
+        assert (done.exit_code, done.stderr.strip()) == (2, f"Error: {said}")
 
 
 @pytest.mark.parametrize(("stated", "data", "message"), REFUSED.values(), ids=REFUSED)

@@ -223,6 +223,33 @@ BY_STRATUM = {"North,A,2": 90, "North,A,1": 60, "North,B,2": 80, "North,B,1": 70
 }
 
 
+@pytest.mark.parametrize(
+    "ways",
+    [
+        {"weights": "w"},
+        {"sampling": {"weights": "w"}},
+        {"sampling": {"weights": "w", "replicates": {"make": "jackknife"}}},
+        {"strata": [{"path": ["S"], "population": 300}, {"path": ["T"], "population": 100}]},
+        {},
+    ],
+    ids=["weights", "sampling", "replicates", "populations", "every row once"],
+)
+def test_rows_of_which_nobody_knows_what_they_count_are_in_no_model(
+    tmp_path: Path, ways: dict[str, Any]
+) -> None:
+    """As without these rows; where every row counts once, those that miss nothing of the model are in it."""
+    people = [(1 + k % 3 % 2, "AB"[k % 2], 1 + k % 5 % 2, "ST"[k % 7 % 2], k % 60) for k in range(200)]
+    lines = [",".join(map(str, person)) for person in people]
+    stated = {"covariates": [{"name": "age", "low": 0, "high": 99}], "missing": ["-9"], **ways}
+    header = "Q1,form,w,stratum,age\n"
+    missing = [f"{1 + k % 2},{'AB'[k % 2]},1,S,-9" for k in range(9)]
+    mixed = [*missing[:4], *lines[:50], *missing[4:], *lines[50:]]
+    found = find(tmp_path, UNKNOWN, header + "\n".join(mixed) + "\n", **stated)
+    without = find(tmp_path, UNKNOWN, header + "\n".join(lines) + "\n", **stated)
+    assert (found["rows"], found["left_out"]) == ((200, 9) if ways else (209, 0))
+    assert (found["estimates"] == without["estimates"]) == bool(ways)
+
+
 def test_strata_with_populations_weigh_models_as_weights_within_strata_do(tmp_path: Path) -> None:
     """As with the weights that follow from populations, in strata; the twin lets every row count once."""
     plain = "stratum,form,Q1"

@@ -137,6 +137,25 @@ def test_report_and_terminal_say_how_rows_were_drawn(
     assert "Raked to: sex." in done.stdout
 
 
+@pytest.mark.parametrize(
+    ("shares", "total"), [((51, 50), "101"), ((0.5, 0.4), "0.9"), ((49.9, 50.1), None), ((0.1, 0.9), None)]
+)
+def test_shares_of_a_margin_that_are_not_all_there_is_are_said_to_be_taken_in_proportion(
+    tmp_path: Path, shares: tuple[float, float], total: str | None
+) -> None:
+    file = tmp_path / "report.html"
+    groups = [{**group, "share": share} for group, share in zip(HALVES, shares, strict=True)]
+    stated = study(COIN, **SEX, sampling={"margins": [{"covariate": "sex", "groups": groups}]})
+    done = analyse_study(tmp_path, stated, DATA, "--output", str(file))
+    assert done.exit_code == 0, done.output
+    said = f"hares of sex add up to {total}, not to 1 or 100: each counts as its part of that."
+    page = " ".join(file.read_text("utf-8").split())
+    assert (said in done.stdout, said in page) == (total is not None,) * 2
+    assert ("add up to" in done.stdout) == (total is not None)
+    (margin,) = read_analysis(tmp_path, stated, DATA)["sampling"]["margins"]
+    assert margin["shares_sum"] == pytest.approx(sum(shares))
+
+
 def test_questions_together_stand_in_the_report_and_on_the_terminal(tmp_path: Path) -> None:
     """An answer of a question with several is given or not; of a group that is nearly nobody nothing is told."""
     boxes = {

@@ -199,7 +199,7 @@ def test_bad_budgets_and_plans_are_refused(sqlite: NewDatabase, plan: str) -> No
         assert said in expect_refusal(url, *arguments)
     run(url, slug, "--budget-epsilon", "1")
     for document, said in [
-        ("{", "body: must be JSON"),
+        ("{", "plan: must be JSON"),
         ("[]", "plan: must be an object"),
         ({"format": 1, "items": []}, "items: must have at least 1 entries; it has 0"),
         ({**PLAN, "columns": {}}, "columns: is not known here"),

@@ -29,6 +29,18 @@ _WAITING: ContextVar[list[str] | None] = ContextVar("waiting", default=None)
 # What is printed while a transaction is open, where one is.
 
 
+class WholeNumber(click.IntRange):
+    """A whole number in a range, which is also said to whoever types something else."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """As click does."""
+        try:
+            int(value)
+        except ValueError:
+            self.fail(f"{value!r} is not a whole number in the range {self.min}<=x<={self.max}.", param, ctx)
+        return super().convert(value, param, ctx)
+
+
 @contextmanager
 def show_progress(label: str) -> Iterator[Callable[[int, int], None]]:
     """A bar on standard error; yields what is told how much is done, and of how much."""

@@ -1,9 +1,6 @@
 """`python -m server estimate`: from counts of reports, or archive folders, to shares and means, without a database."""
 
-import json
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import click
 from click.core import ParameterSource
@@ -13,22 +10,13 @@ from server.archives.folders import ENGINES
 from server.cli.archive_command import print_archives
 from server.cli.common import JSON, found_survey, print_document, print_table, snapshot_session
 from server.cli.comparison_output import COMPARE, SURVEYS, print_comparison, print_surveys
+from server.cli.described_design import MECHANISMS, describe_design
 from server.cli.explain_output import BY, EXPLAIN, print_explanation
 from server.cli.report_writers import ReportRequest
 from server.cli.result_output import mean_cells, share_cells
 from server.output.formatting import level
 from server.output.languages import DEFAULT_LANGUAGE
-from server.privacy.designs import (
-    TOTAL,
-    Design,
-    coin_flip,
-    custom,
-    for_epsilon,
-    k_ary,
-    ordinal,
-    round_up,
-    unary,
-)
+from server.privacy.designs import Design, round_up
 from server.privacy.estimators import (
     INTERVALS,
     SMALL,
@@ -47,14 +35,6 @@ from server.reports.survey_values import surveys_json
 
 BY_SIZE = "by_size"
 """The interval that a survey's report shows."""
-
-MECHANISMS: dict[str, Callable[[int, float], Design]] = {
-    "coin_flip": lambda _, epsilon: for_epsilon(epsilon),
-    "k_ary": k_ary,
-    "ordinal": ordinal,
-    "unary": lambda _, epsilon: unary(epsilon),
-    "symmetric_unary": lambda _, epsilon: unary(epsilon, optimised=False),
-}
 
 
 @click.command()
@@ -147,7 +127,8 @@ def estimate(
         return
     if counts is None:
         raise click.UsageError("--counts or --archive must be given; both are missing")
-    design = _design(gamma, mechanism, options, epsilon, matrix)
+    _refuse_unread(click.get_current_context())
+    design = describe_design(gamma, mechanism, options, epsilon, matrix)
     numbers = _counts(counts, design)
     if interval == BY_SIZE:
         interval = "exact" if sum(numbers) < SMALL else "wilson"
@@ -240,38 +221,22 @@ def _refuse_counts(context: click.Context, beside: tuple[str, ...], given: str) 
             raise click.UsageError(f"{parameter.opts[0]} must not be given with {given}")
 
 
-def _design(
-    gamma: float | None, mechanism: str | None, options: int, epsilon: float | None, matrix: str | None
-) -> Design:
-    ways = {"--gamma": gamma, "--mechanism": mechanism, "--design": matrix}
-    chosen = [name for name, value in ways.items() if value is not None]
-    if len(chosen) != 1:
-        said = " and ".join(chosen) or "none"
-        raise click.UsageError(f"one of --gamma, --mechanism and --design must be given; given: {said}")
-    if gamma is not None:
-        return coin_flip(gamma)
-    if matrix is not None:
-        return _from_matrix(matrix)
-    if epsilon is None:
-        raise click.UsageError("--mechanism needs --epsilon; it is missing")
-    return MECHANISMS[str(mechanism)](options, epsilon)
-
-
-def _from_matrix(text: str) -> Design:
-    try:
-        source = text if text.lstrip().startswith("[") else Path(text).read_text("utf-8")
-        rows: Any = json.loads(source)
-    except OSError as error:
-        raise click.UsageError(
-            f"--design must be a file or JSON; {text!r} is neither: {error.strerror}"
-        ) from error
-    except ValueError as error:  # no JSON, or no UTF-8
-        raise click.UsageError(f"--design must be JSON; it is not: {error}") from error
-    try:
-        weights = all(sum(row) == TOTAL for row in rows)
-    except TypeError:
-        weights = False
-    return Design(rows) if weights else custom(rows)
+def _refuse_unread(context: click.Context) -> None:
+    """What would change nothing, so that whoever typed it expects something else."""
+    for name, needed in (
+        ("options", "mechanism"),
+        ("epsilon", "mechanism"),
+        ("engine", "folders"),
+        ("master", "folders"),
+        ("refusals", "low"),
+    ):
+        typed = context.get_parameter_source(name) == ParameterSource.COMMANDLINE
+        if typed and context.params[needed] in (None, ()):
+            option, other = (
+                next(each.opts[0] for each in context.command.params if each.name == one)
+                for one in (name, needed)
+            )
+            raise click.UsageError(f"{option} must be given with {other}, which is missing")
 
 
 def _counts(text: str, design: Design) -> list[int]:

@@ -5,11 +5,12 @@ from pathlib import Path
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
-from server.cli.common import JSON, database_session, found_survey, open_new_file, print_document
+from server.cli.common import JSON, WholeNumber, database_session, found_survey, open_new_file, print_document
 from server.cli.described_question import PLANNED, call_option, describe_question, read_shares
 from server.cli.plan_output import plan_of_question, plan_of_survey, print_plan
-from server.cli.power_options import ASKING, plan_request, power_options, read_request
+from server.cli.power_options import list_asking, plan_request, power_options, read_request
 from server.cli.power_output import draw_curve, print_grid, print_power
 from server.inputs import margin_text, parse_json
 from server.study import planning, surveys
@@ -26,6 +27,10 @@ class Margin(click.FloatRange):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """As a fraction."""
         typed: Any = margin_text(value) if isinstance(value, str) else value
+        try:
+            float(typed)
+        except ValueError:
+            self.fail(f"{value!r} is not a number in the range {self.min}<=x<={self.max}.", param, ctx)
         return super().convert(typed, param, ctx)
 
 
@@ -39,13 +44,13 @@ class Margin(click.FloatRange):
 @click.option("--prevalence", type=float, help="Share of yes to the innocuous question.")
 @click.option("--if-yes", type=float, help="Kuk: chance of red for yes.")
 @click.option("--if-no", type=float, help="Kuk: chance of red for no.")
-@click.option("--options", type=click.IntRange(2, 50), help="Answers to choose from, or levels of a scale.")
+@click.option("--options", type=WholeNumber(2, 50), help="Answers to choose from, or levels of a scale.")
 @click.option(
     "--margin",
     type=Margin(0.001, 0.5),
     help="Half the width of the interval wanted: 5%, 5 (points) or 0.05.",
 )
-@click.option("--respondents", type=click.IntRange(1, 10_000_000), help="How many are planned.")
+@click.option("--respondents", type=WholeNumber(1, 10_000_000), help="How many are planned.")
 @click.option(
     "--share",
     "--mean",
@@ -76,12 +81,12 @@ def plan(
     given = {name: named[name] for name in CHANCES if named[name] is not None}
     if (survey is None) == (mechanism is None):
         raise click.UsageError("either SURVEY or --mechanism must be given, and not both")
-    asking = [name for name in ASKING if named[name] not in (None, ())]
+    asking = list_asking(click.get_current_context())
     if mechanism is None:
         assert survey is not None
         beside = {"options": options, "share": shares}
         for name in [*given, *(name for name, value in beside.items() if value is not None), *asking]:
-            called = call_option("power" if name == "wanted" else name)
+            called = call_option({"wanted": "power", "ratios": "ratio"}.get(name, name))
             raise click.UsageError(f"{called} must not be given with a survey; it needs --mechanism")
         made = planning.plan(read_definition(survey), respondents, margin, confidence)
         document, planned = plan_of_survey(made), made.questions
@@ -111,6 +116,9 @@ def _plan_power(question: Question, named: Mapping[str, Any], as_json: bool) -> 
         return
     request = read_request(question, named["shares"], named)
     made = plan_request(request, named["wanted"], named["respondents"])
+    source = click.get_current_context().get_parameter_source("over")
+    if named["curve"] is None and source == ParameterSource.COMMANDLINE:
+        raise click.UsageError("--over must be given with --curve, which is missing")
     if named["curve"] is not None:
         with open_new_file(named["curve"], "--curve") as file:
             file.write(draw_curve(made, named["over"]).encode())
@@ -121,7 +129,9 @@ def read_definition(survey: str) -> Definition:
     """The definition that an argument names: a file, or a survey's draft."""
     if survey == "-" or Path(survey).is_file():
         with click.open_file(survey, "rb") as file:
-            return parse_definition(parse_json(file.read(DEFINITION_LIMIT + 1), DEFINITION_LIMIT))
+            return parse_definition(
+                parse_json(file.read(DEFINITION_LIMIT + 1), DEFINITION_LIMIT, "definition")
+            )
     if "/" in survey or survey.endswith(".json"):
         raise click.UsageError(f"SURVEY must be a slug or a file that can be read; {survey!r} is not there")
     with database_session() as session:

@@ -7,7 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
+from server.cli.common import WholeNumber
 from server.cli.described_question import describe_question
 from server.study import planning
 from server.study.definitions import Question
@@ -38,7 +40,7 @@ _OPTIONS = (
     click.option(
         "--ratio",
         "ratios",
-        type=click.IntRange(1, 1000),
+        type=WholeNumber(1, 1000),
         multiple=True,
         help="Respondents in each --against for each in the first group, 1 without it; once for all, or once for each.",
     ),
@@ -49,10 +51,8 @@ _OPTIONS = (
     ),
     click.option("--low", type=float, help="The lowest number, where a mean is planned."),
     click.option("--high", type=float, help="The highest number."),
-    click.option(
-        "--answer", type=click.IntRange(1, 50), help="Of an ordinal design: this level, not the mean."
-    ),
-    click.option("--sides", type=click.IntRange(1, 2), default=2, show_default=True, help="Of the test."),
+    click.option("--answer", type=WholeNumber(1, 50), help="Of an ordinal design: this level, not the mean."),
+    click.option("--sides", type=WholeNumber(1, 2), default=2, show_default=True, help="Of the test."),
     click.option("--alpha", type=float, default=0.05, show_default=True, help="Chance of a false alarm."),
     click.option(
         "--curve",
@@ -73,7 +73,22 @@ _OPTIONS = (
     ),
     click.option("--each-size", metavar="LIST", help="With --each-share: of each of these respondents."),
 )
-ASKING = ("wanted", "null", "against", "second", "curve", "each_share", "each_size")
+ASKING = (
+    "wanted",
+    "null",
+    "against",
+    "ratios",
+    "second",
+    "low",
+    "high",
+    "answer",
+    "sides",
+    "alpha",
+    "curve",
+    "over",
+    "each_share",
+    "each_size",
+)
 """The parameters that ask for a test, or are of nothing else; none is given where there is none."""
 
 
@@ -94,6 +109,11 @@ def power_options(command: Callable[..., None]) -> Callable[..., None]:
     for option in reversed(_OPTIONS):
         command = option(command)
     return command
+
+
+def list_asking(context: click.Context) -> list[str]:
+    """Those of `ASKING` that were typed."""
+    return [name for name in ASKING if context.get_parameter_source(name) == ParameterSource.COMMANDLINE]
 
 
 def read_request(

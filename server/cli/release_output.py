@@ -220,7 +220,7 @@ def costs_json(costs: Iterable[Expected]) -> list[dict[str, Any]]:
 
 def decode_plan(file: IO[bytes]) -> Any:
     """A plan, not checked yet."""
-    return parse_json(file.read(PLAN_LIMIT + 1), PLAN_LIMIT)
+    return parse_json(file.read(PLAN_LIMIT + 1), PLAN_LIMIT, "plan")
 
 
 def ask_agreement(yes: bool, quiet: bool) -> bool:

@@ -52,6 +52,10 @@ def _print_drawing(found: SampleReport) -> None:
     sampling = found.sampling
     if sampling.margins:
         click.echo(f"Raked to: {', '.join(margin.name for margin in sampling.margins)}.")
+    for margin, total in found.rescaled:
+        click.echo(
+            f"Shares of {margin} add up to {total:.9g}, not to 1 or 100: each counts as its part of that."
+        )
     for margin, groups in found.collapsed:
         click.echo(f"Too few rows, so taken together in {margin}: {' + '.join(groups)}.")
     if found.strata is not None:

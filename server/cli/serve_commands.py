@@ -7,7 +7,7 @@ from sqlalchemy.orm import Session
 
 from server import __version__, people
 from server.cli.check_command import check_at_start
-from server.cli.common import database_session
+from server.cli.common import WholeNumber, database_session
 from server.cli.simulate_command import run_simulation
 from server.config import DATA, Config, from_environment, is_loopback
 from server.simulation import Assumptions, demonstration
@@ -18,13 +18,13 @@ from server.web.fleet import join_fleet
 
 @click.command()
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
-@click.option("--port", default=8000, show_default=True, type=click.IntRange(1, 65535))
+@click.option("--port", default=8000, show_default=True, type=WholeNumber(1, 65535))
 @click.option("--sign-in-link", is_flag=True, help="Print a one-time sign-in link for the first researcher.")
 @click.option(
     "--workers",
     default=1,
     show_default=True,
-    type=click.IntRange(1, 64),
+    type=WholeNumber(1, 64),
     help="Processes that answer; more than one needs PostgreSQL.",
 )
 def serve(host: str, port: int, sign_in_link: bool, workers: int) -> None:
@@ -48,7 +48,7 @@ def serve(host: str, port: int, sign_in_link: bool, workers: int) -> None:
 
 @click.command()
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
-@click.option("--port", default=8000, show_default=True, type=click.IntRange(1, 65535))
+@click.option("--port", default=8000, show_default=True, type=WholeNumber(1, 65535))
 def demo(host: str, port: int) -> None:
     """Serve a demonstration survey answered by 100,000 simulated respondents, on a database of its own."""
     os.environ.setdefault("DATABASE_URL", f"sqlite:///{DATA / 'demo.sqlite3'}")

@@ -27,7 +27,7 @@ def study(slug: str, file: IO[bytes] | None) -> None:
             sheet = study_sheets.read_study_sheet(session, found_survey(session, slug)).sheet
         else:
             sheet = study_sheets.parse_study_sheet(
-                parse_json(file.read(DEFINITION_LIMIT + 1), DEFINITION_LIMIT)
+                parse_json(file.read(DEFINITION_LIMIT + 1), DEFINITION_LIMIT, "sheet")
             )
             found = survey_to_change(session, slug)
             changed = study_sheets.save_study_sheet(session, found, sheet)

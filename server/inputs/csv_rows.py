@@ -85,6 +85,11 @@ def _lines(file: IO[bytes], told: Told) -> Iterator[str]:
     """The lines of a text, with their ends; without the mark that some programs put before it."""
     done, number = 0, 0
     while line := file.readline(_LINE_LIMIT):
+        if not done and line.startswith(b"PK\x03\x04"):
+            raise refuse(422, "data", N_("must be a CSV file; it is a workbook (.xlsx) or another ZIP file"))
+        if not done and b"\r" in line.rstrip(b"\r\n") and b"\n" not in line:
+            template = N_("must have rows that end with a line feed (LF, or CR LF); they end with CR alone")
+            raise refuse(422, "data", template)
         if len(line) == _LINE_LIMIT and not line.endswith(b"\n"):
             template = N_("must have rows of at most %(limit)d bytes; one has more")
             raise refuse(413, "data", template, limit=_LINE_LIMIT)
@@ -124,7 +129,7 @@ def _check_header(row: list[str], headers: Sequence[str]) -> list[str]:
                 "must have a column for each name that is declared, also %(limit)s; it has %(value)s"
             )
             raise refuse(
-                422, "data", template, limit=shorten_value(name), value=shorten_value(", ".join(names))
+                422, "data", template, limit=shorten_value(name), value=shorten_value(", ".join(names)) or "-"
             )
         if names.count(name) > 1:
             template = N_("must be unique; %(value)s stands twice")

@@ -135,4 +135,4 @@ def _problems(error: ValidationError) -> list[Problem]:
 
 
 def _figure(limit: float | None) -> str:
-    return "" if limit is None else format(Decimal(repr(limit)), "f")
+    return "" if limit is None else format(Decimal(repr(limit)).normalize(), "f")

@@ -155,7 +155,7 @@ def _budget(neighbours: str, epsilon: object, delta: object) -> Budget:
 
 
 def _parse(content: bytes) -> TableLedger:
-    document = parse_json(content, _LIMIT)
+    document = parse_json(content, _LIMIT, "ledger")
     try:
         whole = document.keys() - {"person"} == _FIELDS and document["format"] == FORMAT
         person = document.get("person")

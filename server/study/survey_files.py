@@ -44,4 +44,4 @@ def parse_file(name: str, body: bytes, language: str = "", fallback: str = "en")
             N_("must be a survey definition (.json) or an XLSForm (.xlsx); it is %(value)s"),
             value=shorten_value(name or "?"),
         )
-    return Imported(parse_definition(parse_json(body, DEFINITION_LIMIT)), ())
+    return Imported(parse_definition(parse_json(body, DEFINITION_LIMIT, "file")), ())

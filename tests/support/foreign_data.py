@@ -100,6 +100,8 @@ def walk_foreign_data(owner: Sender) -> None:
         ({**whole, "study_file": b"{"}, {}),
         ({**whole, "study_file": b'{"format": 1}'}, {}),
         ({**whole, "data": b"cheated,stole\n"}, {}),
+        ({**whole, "data": b"cheated,stole\ryes,no\r"}, {}),
+        ({**whole, "data": b"PK\x03\x04"}, {}),
         ({**whole, "data": write_table() + b"perhaps,no,male\n"}, {}),
         ({**whole, "data": write_table() + b"yes\n"}, {}),
     ]

@@ -125,7 +125,7 @@ REFUSED: dict[str, tuple[dict[str, bytes | None], dict[str, str], int, str]] = {
         "Column w: must hold each number in two rows or more",
     ),
     "no JSON": ({"study_file": b"{"}, {}, 400, "Study file: must be JSON; it is not from character 1 on"),
-    "a study": ({"study_file": b'{"format": 1}'}, {}, 422, "Study file, study: must have exactly one of"),
+    "a study": ({"study_file": b'{"format": 1}'}, {}, 422, "Study file: must have exactly one of"),
     "how rows were drawn": (
         {"study_file": write_study(sampling={})},
         {},

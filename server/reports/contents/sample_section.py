@@ -82,6 +82,12 @@ def _list_sentences(words: ReportWords, found: SampleReport) -> Iterator[str]:
             "Weights were raked to the population’s shares by: %(names)s. Intervals make up for what these tell.",
             names=names,
         )
+    for margin, total in found.rescaled:
+        yield _(
+            "The shares of %(margin)s add up to %(total)s, not to 1 or 100: each counts as its part of that.",
+            margin=margin,
+            total=words.number(total),
+        )
     for margin, groups in found.collapsed:
         yield _(
             "Of %(margin)s, groups of fewer than %(fewest)s rows were taken together with the one beside: %(groups)s.",

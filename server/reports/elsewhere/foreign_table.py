@@ -50,7 +50,7 @@ class ForeignTable:
     follow from days; `clusters` and `drawn_from`
     (strata of the sample) are numbered, the latter in the order of `names_drawn_from`. `models` are the values that
     each model reads, by role: NaN where the row is left out of it; theirs are all rows, of which `left_out` miss a cell
-    of another column and are nowhere else.
+    of another column and are nowhere else; `whole` says which are the others.
     """
 
     rows: int
@@ -67,6 +67,7 @@ class ForeignTable:
     drawn_from: NDArray[np.int64] | None
     names_drawn_from: tuple[str, ...]
     models: tuple[Mapping[str, NDArray[np.float64]], ...]
+    whole: NDArray[np.int64]
 
     def patterns(self, definition: Definition, own: NDArray[np.bool_]) -> NDArray[np.uint8]:
         """The reports of some rows, a column for each byte of the definition."""
@@ -240,6 +241,7 @@ def _sort_columns(
         drawn_from=drawn_from,
         names_drawn_from=names,
         models=models,
+        whole=whole,
     )
 
 

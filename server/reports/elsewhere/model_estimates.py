@@ -22,7 +22,9 @@ def estimate_models(
 ) -> tuple[FoundModel, ...]:
     """Each model, of the rows that have a value in all of its columns, which count as the sample says, if there is one.
 
-    With strata that count by their populations only rows of these are `counted`, and `sample` is of those alone.
+    A sample is of the rows in which nothing is missing that anything reads, so that of others nobody knows what they
+    count: they are in no model then. With strata that count by their populations only rows of these are `counted`, and
+    `sample` is of those alone.
 
     Raises
     ------
@@ -31,7 +33,8 @@ def estimate_models(
     """
     found = []
     among = np.arange(table.rows) if counted is None else np.cumsum(counted) - 1
-    for place, (model, values) in enumerate(zip(stated, table.models, strict=True)):
+    for place, (model, every) in enumerate(zip(stated, table.models, strict=True)):
+        values = every if sample is None else {role: column[table.whole] for role, column in every.items()}
         there = np.all([np.isfinite(column) for column in values.values()], axis=0)
         if counted is not None:
             there &= counted

@@ -1,5 +1,6 @@
 """(a table from elsewhere, how its rows were drawn) -> estimates from rows that count differently."""
 
+import math
 from dataclasses import dataclass
 
 from server.inputs import N_
@@ -73,6 +74,16 @@ class SampleReport:
             )
             for margin in self.drawn.margins
             for own in margin.together
+        )
+
+    @property
+    def rescaled(self) -> tuple[tuple[str, float], ...]:
+        """Each margin whose shares add up to neither 1 nor 100, and to what: maybe one of them was mistyped."""
+        totals = ((margin.stated.name, math.fsum(margin.stated.shares)) for margin in self.drawn.margins)
+        return tuple(
+            (name, float(f"{total:.9g}"))
+            for name, total in totals
+            if not any(math.isclose(total, whole, rel_tol=1e-9) for whole in (1, 100))
         )
 
     @property

@@ -1,5 +1,6 @@
 """Estimates from rows that count differently, as JSON: every number, null where there is none."""
 
+import math
 from typing import Any
 
 from server.output.formatting import finite
@@ -56,6 +57,7 @@ def _margin_json(margin: FittedMargin) -> dict[str, Any]:
             }
             for group, share in zip(stated.groups, stated.shares, strict=True)
         ],
+        "shares_sum": math.fsum(stated.shares),
         "taken_together": [list(own) for own in margin.together],
     }
 

@@ -2,12 +2,11 @@
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from typing import Any
 
 from server.inputs import N_, InputError, parse_json, refuse, shorten_value
-from server.inputs.decoding import check_text
 from server.inputs.schema import violations
 from server.reports.elsewhere.covariates import Covariate, read_covariate
 from server.reports.elsewhere.foreign_designs import read_survey, read_title
@@ -21,6 +20,8 @@ from server.study.strata.stated_tree import build_tree
 
 STUDY_LIMIT = 8 << 20
 """Largest study file, in bytes."""
+WHOLE = "study"
+"""What refusals call all of it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,11 +74,12 @@ def parse_study(body: bytes) -> StudyFile:
     InputError
         Naming the field, what it may say, and what it says.
     """
-    document = parse_json(body, STUDY_LIMIT)
-    check_text(document)
+    document = parse_json(body, STUDY_LIMIT, WHOLE)
     problems = violations(document, "elsewhere")
     if problems:
-        raise InputError(422, problems)
+        raise InputError(
+            422, [replace(each, field=WHOLE) if each.field == "definition" else each for each in problems]
+        )
     definitions = _read_definitions(document)
     covariates = tuple(
         read_covariate(stated, f"covariates[{place}]")

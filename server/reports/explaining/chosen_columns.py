@@ -166,7 +166,7 @@ def _find(rows: ExplainableRows, name: str, field: str) -> tuple[Sequence[WaveQu
         names += list_weekly(rows) if field == "by" else ()
         names += [f"{before}.{each}" for each in question.answers] if question else list(known)
         template = N_("must be one of %(limit)s; it is %(value)s")
-        raise refuse(422, field, template, limit=", ".join(names), value=shorten_value(name))
+        raise refuse(422, field, template, limit=", ".join(names), value=shorten_value(name) or '""')
     return same_question(before, waves), question.answers.index(answer) if answer else None
 
 

@@ -14,7 +14,14 @@ from server.inputs import N_, InputError, refuse, shorten_value
 from server.output.documents import Document, rows
 from server.output.file_names import name_file
 from server.output.languages import DEFAULT_LANGUAGE
-from server.reports.elsewhere import STUDY_LIMIT, ForeignData, StudyFile, parse_study, read_foreign_data
+from server.reports.elsewhere import (
+    STUDY_LIMIT,
+    WHOLE,
+    ForeignData,
+    StudyFile,
+    parse_study,
+    read_foreign_data,
+)
 from server.reports.explaining import ExplainedAnswer, explain_answer, of_foreign
 from server.reports.foreign_writers import FOREIGN_WRITERS, ForeignReport
 from server.reports.formats import FORMATS
@@ -114,7 +121,7 @@ def _name_study_file(*members: str) -> Iterator[None]:
         yield
     except InputError as error:
         problems = [
-            replace(problem, field="study_file" + f".{problem.field}" * (problem.field != "body"))
+            replace(problem, field="study_file" + f".{problem.field}" * (problem.field != WHOLE))
             if problem.field.startswith(members or "")
             else problem
             for problem in error.problems
