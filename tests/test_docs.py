@@ -29,7 +29,7 @@ from server.study import planning
 from server.study.definitions import version_of
 from server.study.definitions.definition_reader import parse_definition
 from server.study.xlsform import types, workbook
-from tests.support.help_reader import find_chapter
+from tests.support.help_reader import find_chapter, read_guide
 
 ROOT = Path(__file__).resolve().parents[1]
 README = (ROOT / "README.md").read_text("utf-8")
@@ -209,12 +209,7 @@ def test_limits_in_the_manual_are_the_limits(field: str, inside: Any, outside: A
 
 # --- The guides ----------------------------------------------------------------
 
-GUIDES = {code: ROOT / "docs" / f"{language.guide}.md" for code, language in LANGUAGES.items()}
 PICTURE = re.compile(r"!?\[([^\]]*)\]\(([\w./-]+\.png)\)")
-
-
-def guide(language: str) -> str:
-    return GUIDES[language].read_text("utf-8")
 
 
 @cache
@@ -271,7 +266,8 @@ def reads(text: str, quoted: str) -> bool:
 
 
 def quotes(chapter: str, language: str) -> list[str]:
-    return re.findall(r"\*\*([^*]+)\*\*", find_chapter(chapter, language).source)
+    text = read_guide(language) if chapter == "guide" else find_chapter(chapter, language).source
+    return re.findall(r"\*\*([^*]+)\*\*", text)
 
 
 def test_every_picture_exists_is_described_and_is_shown_somewhere() -> None:
@@ -304,11 +300,11 @@ def test_a_quote_that_is_on_no_page_is_noticed() -> None:
 
 def test_the_guides_have_the_same_parts() -> None:
     shapes = []
-    for language, path in GUIDES.items():
-        text = guide(language)
+    for code, language in LANGUAGES.items():
+        text = read_guide(code)
         headings = re.findall(r"^(#+) (.+)$", text, re.MULTILINE)
         pictures = [name.replace("guia-", "guide-") for _, name in PICTURE.findall(text)]
-        assert all(path.stem in name for _, name in PICTURE.findall(text))
+        assert all(language.guide in name for _, name in PICTURE.findall(text))
         marks = re.findall(r"^ *([-|>]|\d+\.|#+) ", text, re.MULTILINE)
         shapes.append(([level for level, _ in headings], pictures, marks))
     assert shapes[0] == shapes[1]
@@ -316,7 +312,7 @@ def test_the_guides_have_the_same_parts() -> None:
 
 def rows(language: str, beginning: str) -> list[list[float]]:
     """The numbers of the guide's table that begins like this, a list for each row; words are left out."""
-    table = guide(language).split(f"\n| {beginning} |")[1].split("\n\n")[0].splitlines()[2:]
+    table = read_guide(language).split(f"\n| {beginning} |")[1].split("\n\n")[0].splitlines()[2:]
     thousands, point = (",", ".") if language == "en" else (".", ",")
     found = []
     for line in table:
@@ -367,7 +363,7 @@ COSTS = (
 )
 
 
-@pytest.mark.parametrize("language", GUIDES)
+@pytest.mark.parametrize("language", LANGUAGES)
 def test_the_numbers_in_the_guides_are_those_of_the_plan(language: str) -> None:
     strengths = rows(language, "γ")
     assert [row[0] for row in strengths] == [0.1, 0.15, 0.2, 0.25, 0.3, 0.4]
@@ -389,7 +385,7 @@ def test_the_numbers_in_the_guides_are_those_of_the_plan(language: str) -> None:
     assert scales == [[target.respondents for target in plan_question(design).targets] for design in designs]
 
 
-@pytest.mark.parametrize("language", GUIDES)
+@pytest.mark.parametrize("language", LANGUAGES)
 def test_the_numbers_in_the_guides_are_those_of_releases(language: str) -> None:
     question = parse_definition(whole({"name": "q", "text": "?", **COSTS[0]})).questions[0]
     asked = (VariableVersion(1, (Coins(2, question.designs[0]),)),)
@@ -418,10 +414,10 @@ def test_the_numbers_in_the_guides_are_those_of_releases(language: str) -> None:
         assert row[1:] == [round(100 * each, 1) for each in (1 - even, even, seldom)]
 
 
-@pytest.mark.parametrize("language", GUIDES)
+@pytest.mark.parametrize("language", LANGUAGES)
 def test_the_guides_say_what_exact_tallies_cost(language: str) -> None:
-    heading = {"en": "### Exact tallies", "es": "### Recuentos exactos"}[language]
-    section = guide(language).split(heading)[1].split("\n#")[0].replace(",", ".")
+    heading = {"en": "## Exact tallies", "es": "## Recuentos exactos"}[language]
+    section = read_guide(language).split(heading)[1].split("\n#")[0].replace(",", ".")
     coins = coin_flip(gamma=0.25).epsilon
     for respondents, questions, digits in ((1000, 1, 2), (5000, 1, 2), (5000, 4, 2), (1000, 4, 1)):
         price = shuffle_amplification(respondents, questions * coins, respondents**-2).epsilon

@@ -304,7 +304,7 @@ def test_there_is_no_example_that_no_test_runs() -> None:
         **{"commands.md": 1, "comandos.md": 1, "releases.md": 1, "publicaciones.md": 1},
         **{"operating.md": 1, "operacion.md": 1, "definition.md": 1, "definicion.md": 1},
         **{"verify.md": 5, "verificar.md": 5, "analyse.md": 4, "analizar.md": 4, "privacy/planning.md": 1},
-        **{"paper.md": 2, "papel.md": 2, "guide.md": 1, "guia.md": 1},
+        **{"paper.md": 2, "papel.md": 2, "guide/frequent-questions.md": 1, "guia/preguntas-frecuentes.md": 1},
         "privacy/planificacion.md": 1,
     }
     readme = re.findall(r"```sh\n(.*?)```", (ROOT / "README.md").read_text("utf-8"), re.DOTALL)

@@ -16,18 +16,17 @@ from server.privacy.designs import coin_flip
 from server.privacy.estimators import estimate_shares
 from server.privacy.planning import compare_groups, respondents_for_power
 from server.reports.estimate_remarks import UNLIKELY
-from tests.support.factories import ROOT
+from tests.support.help_reader import read_guide
 
-HEADINGS = {"en": "### Does it work?", "es": "### ¿Funciona?"}
-WEIGHING = {"en": "### Weighting", "es": "### Ponderar"}
-APART = {"en": "### Differences between groups", "es": "### Diferencias entre grupos"}
+HEADINGS = {"en": "## Does it work?", "es": "## ¿Funciona?"}
+WEIGHING = {"en": "## Weighting", "es": "## Ponderar"}
+APART = {"en": "## Differences between groups", "es": "## Diferencias entre grupos"}
 FEW = {1: ("1 in 10", "1 de cada 10"), 2: ("2 in 10", "2 de cada 10")}
 DENYING = {0.1: ("a tenth", "una décima"), 0.2: ("a fifth", "una quinta")}
 
 
 def read_section(language: str, heading: str) -> str:
-    text = (ROOT / "docs" / f"{LANGUAGES[language].guide}.md").read_text("utf-8")
-    return text.split(f"\n{heading}\n")[1].split("\n#")[0]
+    return read_guide(language).split(f"\n{heading}\n")[1].split("\n#")[0]
 
 
 def read_rows(language: str) -> list[tuple[str, list[float], int]]:

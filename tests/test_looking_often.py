@@ -22,7 +22,7 @@ from server.privacy.estimators import (
     estimate_pooled_shares,
 )
 from server.reports.report_columns import INTERVAL
-from tests.support.factories import ROOT
+from tests.support.help_reader import read_guide
 
 EPSILONS = (0.5, 1.0986, 2.2)
 SIZES = (300, 1_000, 10_000)
@@ -92,11 +92,11 @@ def ratios(kind: str, weights: Sequence[float]) -> Widths:
     return min(found), max(found)
 
 
-def read_widths(guide: str) -> list[tuple[Widths, ...]]:
+def read_widths(language: str) -> list[tuple[Widths, ...]]:
     """The numbers of the table that follows the sentence on width: of each row, both ranges."""
-    text = (ROOT / "docs" / guide).read_text("utf-8")
-    section = text[text.index({"guide.md": "### Looking more", "guia.md": "### Mirar más"}[guide]) :]
-    section = section[: section.index("\n### ", 5)]
+    text = read_guide(language)
+    section = text[text.index({"en": "## Looking more", "es": "## Mirar más"}[language]) :]
+    section = section[: section.index("\n## ", 5)]
     found = re.findall(r"\| (\d[.,]\d) (?:to|a) (\d[.,]\d)(?= \|)", section)
     numbers = [(float(low.replace(",", ".")), float(high.replace(",", "."))) for low, high in found]
     return [tuple(numbers[place : place + 2]) for place in range(0, len(numbers), 2)]
@@ -113,8 +113,8 @@ def test_the_guides_say_how_much_wider_intervals_are_that_hold_at_every_look() -
         tuple(outwards([ratios(kind, weights) for kind in kinds]) for weights in STRATA) for kinds in ROWS
     ]
 
-    assert read_widths("guide.md") == computed
-    assert read_widths("guia.md") == computed
+    assert read_widths("en") == computed
+    assert read_widths("es") == computed
     # What the guide said of all kinds, before: false of every row but the first.
     assert [row[0][1] <= 2.1 for row in computed] == [True, False, False, False]
     assert all(row[1][1] > 2.1 for row in computed)

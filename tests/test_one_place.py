@@ -43,7 +43,7 @@ def test_every_language_has_its_catalogue_its_gallery_and_its_guide() -> None:
     names = {name for name, _ in gallery}
     assert sorted(map(tuple, gallery)) == sorted((name, code) for name in names for code in LANGUAGES)
     for language in LANGUAGES.values():
-        assert (ROOT / "docs" / f"{language.guide}.md").is_file()
+        assert (ROOT / "docs" / language.guide / "README.md").is_file()
 
 
 def test_a_file_of_a_survey_may_be_in_every_language_and_in_no_other() -> None:

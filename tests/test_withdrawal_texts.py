@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from flask.testing import FlaskClient
 
-from server.output.languages import LANGUAGES
 from tests.support import factories
+from tests.support.help_reader import read_guide
 
 DOCS = Path(__file__).parents[1] / "docs"
 SAID = {
@@ -21,7 +21,6 @@ SAID = {
         "todas juntas."
     ),
 }
-GUIDES = {code: DOCS / f"{language.guide}.md" for code, language in LANGUAGES.items()}
 UNTRUE = re.compile(
     r"answers? cannot be (found or removed|taken back)|no se puede[n]? encontrar ni eliminar\.|You need it for nothing"
     r"|number of your receipt and tell|número de tu recibo y nos|promise no withdrawal after sending"
@@ -52,7 +51,7 @@ OWED = {
 
 @pytest.mark.parametrize("language", SAID)
 def test_guides_say_how_an_answer_is_taken_back(language: str) -> None:
-    text = GUIDES[language].read_text("utf-8")
+    text = read_guide(language)
     assert SAID[language] in text
     for said in OWED[language]:
         assert said in text, said

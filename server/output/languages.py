@@ -21,7 +21,7 @@ class Language:
     called : tuple of str
         By its code and otherwise, in small letters, in the files of others.
     guide : str
-        The guide for researchers in it: a file of docs/, and the beginning of its pictures' names. Without one, it is
+        The guide for researchers in it: a folder of docs/, and the beginning of its pictures' names. Without one, it is
         a language of respondents' pages alone.
     grouped_from : int
         The smallest whole number whose thousands are set apart. Babel does not know CLDR's

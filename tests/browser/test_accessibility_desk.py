@@ -84,8 +84,8 @@ def test_the_way_in(
 
 def test_the_help(open_page: Opener, inspector: Inspector, language: str) -> None:
     page = open_page(locale=language)
-    guide = {"en": "guide", "es": "guia"}[language]
-    for address in ("", f"/{guide}", "/definition", "/glossary", "/impact-assessment"):
+    results = {"en": "guide/results", "es": "guia/resultados"}[language]
+    for address in ("", f"/{results}", "/definition", "/glossary", "/impact-assessment"):
         inspector.unfold(page, f"/help{address}", f"help{address}")
     page.goto("/help")
     page.get_by_role("searchbox").fill("moneda")

@@ -100,7 +100,7 @@ class Photographer:
             "width"
         ]  # a phone shows a page that is too wide as if it were wider itself
         path = FOLDER / f"{state.name}-{look.name}.png"
-        if height > HIGHEST:  # the whole guide is higher than a browser can draw in time
+        if height > HIGHEST:  # higher than a browser can draw in time
             page.set_viewport_size({"width": width, "height": HIGHEST})
             page.screenshot(path=path, animations="disabled")
             page.set_viewport_size(look.options["viewport"])

@@ -1163,7 +1163,15 @@ def pseudo_path(line: str) -> str:
 
 def walk_help(stranger: Reader) -> None:
     """The help: chapters in both languages and in one, a picture, and whatever may be found."""
-    for page in ("", "/guia", "/privacy/LEEME", "/spark", "/images/0123456789abcdef/none.png", "/nothing"):
+    for page in (
+        "",
+        "/guia",
+        "/guia/resultados",
+        "/privacy/LEEME",
+        "/spark",
+        "/images/0123456789abcdef/none.png",
+        "/nothing",
+    ):
         stranger.get(f"/help{page}")
     # Much, one section, some of the words, nothing; no word, too many.
     for query in ("a", "cortafuegos", "moneda zzzz", "zzzz", "?!", "a" * 300):

@@ -69,7 +69,7 @@ def build_scene(database_url: str, language: str = "en", *, long: bool = False) 
     maker.speak(names["few"])
     names["report"] = maker.release(names["busy"])
     names["joining"] = maker.invite_colleague(names["busy"])
-    names["guide"] = {"en": "guide", "es": "guia"}[language]
+    names["guide"] = {"en": "guide/results", "es": "guia/resultados"}[language]
     return SurveysInStates(database_url, language, names)
 
 

@@ -178,7 +178,7 @@ def test_known_things_are_found_in_both_languages(client: FlaskClient) -> None:
     for query in ("contraseña", "CONTRASENA", "contrasen\u0303a"):
         found = find_all(client, query, "es")
         assert "<mark>contraseña</mark>" in found
-        assert "/help/guia#" in found
+        assert "/help/guia/" in found
     assert 'hreflang="es"' in find_all(client, "contraseña")
 
 
@@ -314,8 +314,8 @@ def test_who_has_the_newest_page_gets_no_second_copy(client: FlaskClient) -> Non
 
 
 def test_a_chapter_is_small_on_the_wire(client: FlaskClient) -> None:
-    plain = client.get("/help/guide")
-    small = client.get("/help/guide", headers={"Accept-Encoding": "gzip, br"})
+    plain = client.get("/help/definition")
+    small = client.get("/help/definition", headers={"Accept-Encoding": "gzip, br"})
     assert gzip.decompress(small.data) == plain.data
     assert len(small.data) < 45_000 < len(plain.data)
     assert small.headers["ETag"] != plain.headers["ETag"]
@@ -324,7 +324,8 @@ def test_a_chapter_is_small_on_the_wire(client: FlaskClient) -> None:
 
 
 @pytest.mark.parametrize(
-    "address", ["/help/", "/help/README", "/help/guide.md", "/help/../README", "/help/deploy"]
+    "address",
+    ["/help/", "/help/README", "/help/guide/README.md", "/help/guide/", "/help/../README", "/help/deploy"],
 )
 def test_there_is_nothing_else(client: FlaskClient, address: str) -> None:
     assert client.get(address).status_code == 404
@@ -344,5 +345,8 @@ def test_help_on_each_page_of_researchers_leads_to_its_section(app: Flask, clien
 
 
 def test_pages_of_researchers_lead_to_the_help(client: FlaskClient, signed_in: FlaskClient) -> None:
-    assert 'href="/help/guide#3-the-kinds-of-questions"' in signed_in.get("/manage/surveys/new?lang=en").text
+    assert (
+        'href="/help/guide/questions#the-kinds-of-questions"'
+        in signed_in.get("/manage/surveys/new?lang=en").text
+    )
     assert 'href="/help?lang=en"' in client.get("/").text
