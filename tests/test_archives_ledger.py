@@ -240,7 +240,7 @@ BAD: dict[str, tuple[Callable[[Any], None], str]] = {
     "no right": (change_place("right"), "right: is required"),
     "another right": (change_place("right", "kind", value="all"), "must be one of none, move, share"),
     "a right to nothing": (change_place("right", "kind", value="share"), "right.token: is required"),
-    "no entries": (change_place("releases", 0, "entries", value=[]), "entries: must have at least 1 entries"),
+    "no entries": (change_place("releases", 0, "entries", value=[]), "entries: must not be empty"),
 }
 
 

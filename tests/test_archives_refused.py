@@ -172,7 +172,7 @@ BAD = {
     "draft with versions": (change_manifest("state", value="draft"), 422, "must be draft without published versions"),
     "minimum": (change_manifest("minimum", value=2), 422, "minimum: must be from 3 to 1000; it is 2"),
     "cap below the minimum": (change_manifest("cap", value=2), 422, "cap: must be at least 3, the smallest group"),
-    "cap": (change_manifest("cap", value="9"), 422, "cap: must be a whole number; it is 9"),
+    "cap": (change_manifest("cap", value="9"), 422, "cap: must be a whole number; it is \"9\""),
     "switches that exclude each other": (
         also_stated({"completions": True, "tablet": True}),
         422,

@@ -90,7 +90,7 @@ def test_bad_number_is_refused(arguments: list[str], message: str) -> None:
         ),
         (factories.definition(format=3), "format: must be one of 1, 2; it is 3"),
         (factories.definition(colour="red"), "colour: is not known here; allowed: "),
-        (factories.definition([]), "questions: must have at least 1 entries; it has 0"),
+        (factories.definition([]), "questions: must not be empty"),
         (factories.definition([0.25] * 101), "questions: must have at most 100 entries; it has 101"),
         (factories.definition([0.5]), "questions[0].design.gamma: must be from 0.001 to 0.499; it is 0.5"),
         (factories.definition([0.25, 0]), "questions[1].design.gamma: must be from 0.001 to 0.499; it is 0"),

@@ -201,7 +201,7 @@ def test_bad_budgets_and_plans_are_refused(sqlite: NewDatabase, plan: str) -> No
     for document, said in [
         ("{", "plan: must be JSON"),
         ("[]", "plan: must be an object"),
-        ({"format": 1, "items": []}, "items: must have at least 1 entries; it has 0"),
+        ({"format": 1, "items": []}, "items: must not be empty"),
         ({**PLAN, "columns": {}}, "columns: is not known here"),
         ({**PLAN, "epsilon": 0}, "epsilon: must be from 0.0001 to 100; it is 0"),
         ({**PLAN, "epsilon": "0_5"}, "epsilon: must be from 0.0001 to 100; it is 0_5"),

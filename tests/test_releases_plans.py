@@ -79,7 +79,7 @@ def test_a_plan_is_read_exactly_and_written_so_that_it_reads_the_same() -> None:
     ("document", "field", "message"),
     [
         ([], "plan", "must be an object; it is []"),
-        (_plan(), "items", "must have at least 1 entries; it has 0"),
+        (_plan(), "items", "must not be empty"),
         (
             _plan({"kind": "product"}),
             "items[0].kind",

@@ -1,6 +1,7 @@
 """The shipped JSON Schema of a definition, and its violations in words."""
 
 import json
+import re
 from collections.abc import Iterable
 from decimal import Decimal
 from functools import cache, partial
@@ -119,6 +120,8 @@ def _problems(error: ValidationError) -> list[Problem]:
         ]
     if keyword == "type":
         template = _TYPES[" or ".join(limit) if isinstance(limit, list) else limit]
+    elif keyword == "minItems" and limit == 1:
+        template = _EMPTY
     elif keyword == "pattern":
         template = _PATTERNS.get(limit) or (_ONE_LINE if value.strip() else _EMPTY)
     else:
@@ -128,10 +131,15 @@ def _problems(error: ValidationError) -> list[Problem]:
         "limit": limit,
         "low": _figure(rules.get("minimum")),
         "high": _figure(rules.get("maximum")),
-        "value": shorten_value(value),
+        "value": shorten_value(json.dumps(value) if _is_quoted_number(value) else value),
         "length": len(value) if isinstance(value, str | list) else 0,
     }
     return [Problem(field or "definition", template, values)]
+
+
+def _is_quoted_number(value: object) -> bool:
+    """Whether a text looks like a number: without its quotes one would read that a number must be a number."""
+    return isinstance(value, str) and re.fullmatch(r"-?[0-9]+(\.[0-9]+)?", value) is not None
 
 
 def _figure(limit: float | None) -> str:
