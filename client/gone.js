@@ -53,7 +53,7 @@ button.addEventListener('click', async () => {
   for (const scope of [tablet, link]) await dropPage(scope);
   const left = await isAnythingLeft();
   if (!left) section.replaceChildren(status);
-  status.textContent = status.dataset[left ? 'left' : 'gone'];
+  status.textContent = status.dataset[left ? 'remains' : 'gone'];
   status.focus();
 });
 
