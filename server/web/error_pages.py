@@ -77,7 +77,8 @@ def _show_failure(error: HTTPException) -> ResponseReturnValue:
             404: gettext("There is no page at this address. Check the link, or ask who gave it to you."),
             405: gettext("This address does not take this kind of request."),
         }.get(status, gettext("The request could not be understood."))
-    return _error_page("body" if status == 413 else "request", gettext("Not possible"), message, status)
+    title = gettext("There is nothing here") if status == 404 else gettext("Not possible")
+    return _error_page("body" if status == 413 else "request", title, message, status)
 
 
 def _lacking(error: ModuleNotFoundError) -> ResponseReturnValue:

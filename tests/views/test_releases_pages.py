@@ -679,7 +679,9 @@ def test_everybody_with_the_link_reads_what_was_released_until_it_is_revoked(
     assert other != address
     assert visitor.get(other).status_code == 200
     assert visitor.get(address).status_code == 410
-    assert visitor.get("/r/bcdfghjkmnpq").status_code == 404
+    unknown = visitor.get("/r/bcdfghjkmnpq", headers={"Accept-Language": "en"})
+    assert unknown.status_code == 404
+    assert "There is no page at this address." in unknown.text
 
 
 def test_a_public_page_runs_nothing_and_takes_no_style_but_its_own(

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from flask import Blueprint, Response, render_template, request, url_for
+from flask import Blueprint, Response, abort, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 from flask_babel import get_locale
 
@@ -156,7 +156,7 @@ def _answer(
     """What a link leads to; a page that says so where it was revoked. No search engine shall list it."""
     found = find_link(session(), slug)
     if found is None:
-        raise refuse(404, "link", N_("is not known; check it"))
+        abort(404)
     link, survey = found
     if link.revoked_on is not None:
         response = Response(say_withdrawn(link), 410)
