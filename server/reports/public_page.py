@@ -193,7 +193,10 @@ def _show(words: ReportWords, published: Published) -> Iterator[ShownFinding]:
 def _tell_release(
     words: ReportWords, published: Published, finding: ReleaseFinding, others: Sequence[ReleaseFinding]
 ) -> Iterator[str]:
-    """When a finding was released, of which versions, by what its responses count: each where others differ in it."""
+    """When a finding was released, of which versions, by what its responses count: each where others differ in it.
+
+    What it means says already where groups count by their populations.
+    """
     _ = words.gettext
     if any(other.released_on != finding.released_on for other in others):
         yield _("Released on %(day)s", day=words.day(finding.released_on))
@@ -202,9 +205,7 @@ def _tell_release(
         yield words.ngettext(
             "version %(numbers)s", "versions %(numbers)s", len(numbers), numbers=", ".join(numbers)
         )
-    if finding.weighted:
-        yield _("each group counts as much as its population")
-    elif counts_each_alike(finding, others):
+    if counts_each_alike(finding, others):
         yield _("every response counts the same")
 
 
