@@ -18,6 +18,7 @@ from server.privacy.estimators.average_effects import EffectSetting
 from server.privacy.estimators.climbing import add_ridge, bend, climb
 from server.privacy.estimators.combined_likelihood import CombinedModel, CombinedState
 from server.privacy.estimators.combined_scores import list_efficient_scores
+from server.privacy.estimators.combined_search import conjugate
 from server.privacy.estimators.combined_tally import make_tally
 from server.privacy.estimators.explaining import Predictor, explain
 from server.privacy.estimators.explanation_limits import refuse_combinations
@@ -358,3 +359,23 @@ def test_intervals_of_many_combinations_hold_the_true_slope() -> None:
     assert stats.binomtest(covered, 2 * studies, 0.94, alternative="less").pvalue > 1e-6
     twin = sum(abs(effect.coefficient - truth) <= effect.standard_error / 3 for truth, effect in effects)
     assert stats.binomtest(twin, 2 * studies, 0.94, alternative="less").pvalue < 1e-6
+
+
+def test_a_search_ends_where_some_directions_have_no_curvature() -> None:
+    """What reports cannot tell apart leaves a system without a solution: it took hundreds of products for nothing."""
+    for seed in range(20):
+        half = np.random.default_rng(seed).normal(size=(6, 8))
+        curvature, products = half.T @ half, list[NDArray[np.float64]]()
+
+        def multiply(
+            step: NDArray[np.float64],
+            curvature: NDArray[np.float64] = curvature,
+            products: list[NDArray[np.float64]] = products,
+        ) -> NDArray[np.float64]:
+            products.append(curvature @ step)
+            return products[-1]
+
+        conjugate(multiply, lambda left: left, np.ones(8), 1e-5)
+        assert len(products) <= 26
+        pull = curvature @ np.arange(8.0)
+        assert np.allclose(curvature @ conjugate(multiply, lambda left: left, pull, 1e-5), pull, rtol=1e-3)

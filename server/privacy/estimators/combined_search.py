@@ -165,7 +165,9 @@ def conjugate(
     towards = precede(left)
     direction = towards.copy()
     size = first = float(left @ towards)
-    for number in range(_MOST_PRODUCTS if close >= _CLOSE else 10 * _MOST_PRODUCTS):
+    # As many products as there are directions would do, but for rounding; where some have no curvature it never ends.
+    most = min(_MOST_PRODUCTS if close >= _CLOSE else 10 * _MOST_PRODUCTS, 2 * pull.size + 10)
+    for number in range(most):
         if size <= close**2 * first or size <= 0:
             break
         product = multiply(direction)
