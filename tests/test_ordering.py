@@ -87,7 +87,7 @@ def test_whoever_looks_sees_the_same_all_the_while(database_url: str) -> None:
         nonlocal commits
         commits += 1
         # Ever later: how many commits there are depends on how long each took.
-        if commits == 1 + killed * (killed + 1):
+        if commits == 1 + killed * (killed + 1) // 2:
             raise KilledError
 
     while True:

@@ -320,7 +320,7 @@ def test_nobody_learns_of_a_survey_that_they_may_not_see(waves: Waves, researche
         ({"question": "q7"}, 422, "must be one of q1, way, cups, drinks; it is q7"),
         ({"survey": "own"}, 422, "must each be another one"),
         ({"survey": "otherwise"}, 409, "does not ask that question with the same answers"),
-        ({"survey": "few"}, 409, "nobody&#39;s answers are shown of"),
+        ({"survey": "few"}, 409, "nobody’s answers are shown of"),
         ({"version": "1"}, 422, "is compared by all versions together"),
     ],
 )

@@ -111,7 +111,7 @@ def test_what_is_typed_wrongly_deletes_nothing_and_is_kept(
     answer = signed_in.post(home(survey.slug, "/delete"), data={"confirmation": typed})
 
     assert answer.status_code == 422
-    assert "must be exactly the survey&#39;s title" in answer.text
+    assert "must be exactly the survey’s title" in answer.text
     assert "<b>" not in answer.text.partition("<h1")[2]
     if typed.strip() and len(typed) < 100 and typed.isprintable():
         assert f'value="{typed.replace("<", "&lt;").replace(">", "&gt;")}"' in answer.text
