@@ -44,7 +44,7 @@ def read_page(client: FlaskClient, survey: Published) -> str:
 
 
 def find_sentences(page: str) -> list[str]:
-    return [html.unescape(text) for text in re.findall(r'<p class="found">([^<]+)</p>', page)]
+    return [html.unescape(text) for text in re.findall(r'<p class="found"[^>]*>([^<]+)</p>', page)]
 
 
 def test_every_figure_of_a_release_can_be_taken_as_files(
