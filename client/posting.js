@@ -20,7 +20,7 @@ export class SendError extends Error {
     super(message);
     // Our server names what it refuses: a gateway that speaks JSON does not. Our bodies are whole, short and JSON: 400, 411 and 413 tell of
     // what happened to one on its way. 404: an address may lead astray for a while. 428: with other work.
-    Object.assign(this, { status, field, again: !field || [400, 404, 408, 411, 413, 423, 425, 428, 429].includes(status) || status >= 500 });
+    Object.assign(this, { status, field, again: !field || (status === 404 && field === 'survey') || [400, 408, 411, 413, 423, 425, 428, 429].includes(status) || status >= 500 });
   }
 }
 
