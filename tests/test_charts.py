@@ -56,7 +56,7 @@ def every_chart(rows: list[PlottedEstimate] = ROWS, name: str = "") -> dict[str,
     rows = [replace(row, label=name or row.label, heading=name and row.heading) for row in rows]
     first, second = name or "North", name or "South"
     branches = [replace(branch, name=name or branch.name) for branch in BRANCHES]
-    bars = [replace(bar, said=name or bar.said) for bar in BARS]
+    bars = [replace(bar, description=name or bar.description) for bar in BARS]
     return {
         "estimates": charts.estimates("Shares", rows, AXIS, percent),
         "histogram": charts.histogram("Bins", rows, AXIS, percent),
@@ -156,11 +156,11 @@ def test_a_drawing_is_one_element_that_loads_and_runs_nothing_and_says_all_it_sh
     allowed = "class x y x1 y1 x2 y2 cx cy r d width height text-anchor transform viewBox role".split()
     assert {name for element in root.iter() for name in element.attrib} <= set(allowed)
     said = {
-        *(row.said for row in ROWS if kind in ("estimates", "histogram", "means")),
+        *(row.value_text for row in ROWS if kind in ("estimates", "histogram", "means")),
         *(words for line in CELLS for _, words in line if kind == "heat map"),
         *(f"{cell.number} ({cell.interval})" for line in PAIRS for cell in line if kind == "share table"),
-        *(f"{branch.name}: {branch.said}" for branch in BRANCHES if kind == "tree"),
-        *(bar.said for bar in BARS if kind == "bars"),
+        *(f"{branch.name}: {branch.value_text}" for branch in BRANCHES if kind == "tree"),
+        *(bar.description for bar in BARS if kind == "bars"),
     }
     assert all(words in drawing.alternative for words in said)
 

@@ -551,7 +551,7 @@ def test_texts_of_the_survey_are_in_its_language_on_the_page(report: Report) -> 
     assert page.count("<h1") == 1
     ids = re.findall(r'\bid="([^"]*)"', page)
     assert len(ids) == len(set(ids))
-    shown = Text("x", own=True, language="ar")
+    shown = Text("x", from_survey=True, language="ar")
     twin = Document(shown, "", "en", (), (Paragraph(shown),))
     assert '<h1 lang="ar" dir="auto">x</h1>' in to_html(twin)
 

@@ -124,7 +124,7 @@ def test_titles_bookmarks_and_alternatives_have_letters_that_no_font_has(title: 
     first, second = document.sections
     blocks = (*first.blocks[:-1], replace(first.blocks[-1], alternative=title))
     sections = (
-        replace(first, title=Text(title, own=True), blocks=blocks),
+        replace(first, title=Text(title, from_survey=True), blocks=blocks),
         replace(second, sections=(replace(second.sections[0], title=Text(title)),)),
     )
 
@@ -261,7 +261,7 @@ def test_no_word_leaves_the_page(word: str) -> None:
     ],
 )
 def test_a_text_is_never_more_than_a_text(text: str) -> None:
-    rows = [(Text(text, own=True, language="es"), Text(text, code=True))]
+    rows = [(Text(text, from_survey=True, language="es"), Text(text, code=True))]
 
     said = text_of(sample_documents.document(sample_documents.table(rows), title=text, own=text))
 

@@ -147,7 +147,7 @@ def with_charts() -> Document:
     )
     made = sample_documents.document(sample_documents.table(ROWS))
     first, *rest = made.sections
-    lead = Section("finding-1", Text("Which?", own=True), (found,))
+    lead = Section("finding-1", Text("Which?", from_survey=True), (found,))
     beside = replace(first, blocks=(*first.blocks[:-1], replace(chart, alternative="Beside")))
     return replace(made, sections=(lead, beside, *rest), lead=1)
 

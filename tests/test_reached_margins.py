@@ -107,7 +107,7 @@ def test_at_another_confidence_nothing_is_held_against_the_plan(
     """A margin is planned at 95 %: at 80 % everything is narrower, and would seem to be reached."""
     narrower = measure_margins(read_report(database_url, site[1], 0.8), PLAN["margin"])
     assert narrower is not None
-    assert narrower.wanted is None
+    assert narrower.planned is None
     assert narrower.widest.reached < progress.widest.reached
     with site[0].test_request_context("/"):
         module = site[0].jinja_env.get_template("results/_margins.html").module
@@ -117,7 +117,7 @@ def test_at_another_confidence_nothing_is_held_against_the_plan(
 
 def give_margins(one: ReachedMargin, wanted: float | None, reached: float, along: float) -> ReachedMargin:
     """The same result with other margins than its intervals have."""
-    made = replace(one, wanted=wanted)
+    made = replace(one, planned=wanted)
     vars(made).update(reached=reached, along=along)
     return made
 
@@ -162,8 +162,8 @@ def test_no_sentence_says_more_than_its_margin(
         for one in make_up(progress, choose_size(2_000, 30_000)):
             unit = one.range if one.what == "mean" else 100
             exact = {name: unit * value for name, value in vars(one).items() if name in ("reached", "along")}
-            wanted = None if one.wanted is None else unit * one.wanted
-            alone = MarginProgress((one,), one.wanted)
+            wanted = None if one.planned is None else unit * one.planned
+            alone = MarginProgress((one,), one.planned)
             sentence = plain(module.margins_sentence(alone))
             short = plain(module.question_margin(one, False, "en"))
             sizes = read_sizes(sentence)

@@ -162,7 +162,7 @@ def test_what_is_behind_is_told_of_each_option_by_itself() -> None:
     assert 100 * math.exp(-5 * shape.rate) < 10  # of a given one: said of all of them, that would be wrong
     assert shown is not None
     assert shown.chart is not None
-    assert "That holds of each by itself" in shown.said
+    assert "That holds of each by itself" in shown.text
     assert "one given number" in shown.chart.caption
 
 

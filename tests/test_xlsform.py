@@ -55,7 +55,7 @@ def test_a_kobo_form_in_the_language_that_was_chosen() -> None:
 def test_everything_else_is_listed_with_its_place() -> None:
     listed = parse_xlsform(sample_xlsforms.kobo()).not_taken
 
-    places = {(note.sheet, note.places, note.column, note.said) for note in listed}
+    places = {(note.sheet, note.places, note.column, note.value) for note in listed}
     assert {
         ("survey", "2", "type", "start"),
         ("survey", "3", "type", "end"),
@@ -211,7 +211,7 @@ def test_a_number_without_usable_bounds_is_not_taken(kind: str, constraint: str 
     if constraint != ". = 7":
         assert why(imported, constraint or kind).startswith(reason)
     else:
-        assert any(note.said == constraint for note in imported.not_taken)
+        assert any(note.value == constraint for note in imported.not_taken)
 
 
 @pytest.mark.parametrize(

@@ -38,7 +38,7 @@ def test_choices_from_elsewhere_other_and_repeats_are_listed() -> None:
     assert why(imported, "select_one_from_file cities.csv") == "its choices are in another file"
     assert why(imported, "select_one nothing") == "the list nothing has no choices on the sheet “choices”"
     assert [note.rows for note in imported.not_taken if "repeats" in note.message] == [(5,), (6,)]
-    assert "or_other" in {note.said for note in imported.not_taken}
+    assert "or_other" in {note.value for note in imported.not_taken}
 
 
 def test_names_are_made_to_fit_and_told() -> None:
@@ -93,7 +93,7 @@ def test_choices_with_faults_are_listed() -> None:
     messages = [note.message for note in imported.not_taken]
     assert "another choice of its list reads the same" in messages
     assert "this name stands in its list already" in messages
-    assert {"a", "Nameless", "c", "d", "unused", "order", "image"} <= {n.said for n in imported.not_taken}
+    assert {"a", "Nameless", "c", "d", "unused", "order", "image"} <= {n.value for n in imported.not_taken}
 
 
 @pytest.mark.parametrize("length", [0, 1, 51])
@@ -135,7 +135,7 @@ def test_rows_without_a_wording_or_a_type_are_listed() -> None:
     imported = parse_rows(["select_one yn", "a", "A?"], ["select_one yn", "b"], [None, "c", "C?"])
 
     assert len(entries(imported)) == 1
-    assert {note.said for note in imported.not_taken} >= {"select_one yn", "c"}
+    assert {note.value for note in imported.not_taken} >= {"select_one yn", "c"}
 
 
 def test_cells_are_read_as_their_authors_see_them() -> None:
@@ -224,7 +224,7 @@ def test_a_second_column_of_the_same_meaning_is_not_taken() -> None:
     imported = parse_xlsform(form(rows), "en")
 
     assert [(question.name, question.text) for question in imported.definition.questions] == [("a", "A?")]
-    assert {note.said for note in imported.not_taken} >= {"Label", "name"}
+    assert {note.value for note in imported.not_taken} >= {"Label", "name"}
 
 
 def test_of_two_translations_of_one_text_the_first_stays_and_the_other_is_listed() -> None:
@@ -240,7 +240,9 @@ def test_of_two_translations_of_one_text_the_first_stays_and_the_other_is_listed
     imported = parse_xlsform(form(rows), "en")
 
     assert imported.definition.as_json()["translations"]["es"]["Other?"] == "¿Otro?"
-    listed = [(note.rows, note.said) for note in imported.not_taken if "another translation" in note.template]
+    listed = [
+        (note.rows, note.value) for note in imported.not_taken if "another translation" in note.template
+    ]
     assert ((3,), "¿Otra?") in listed
     assert len(listed) == 1, listed
 

@@ -183,7 +183,7 @@ def parse_frozen(published: bytes) -> Definition:
 
 def _usable(question: Question) -> bool:
     """Whether the designs that are written out are as many and as large as the answers need, and can be inverted."""
-    usual = replace(question, written=()).designs
+    usual = replace(question, stored_designs=()).designs
     return [each.weights.shape for each in question.designs] == [
         each.weights.shape for each in usual
     ] and are_usable(question.designs)

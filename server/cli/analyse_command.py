@@ -66,20 +66,20 @@ def analyse(
     with click.progressbar(length=size or 1, label="Reading", file=sys.stderr) as bar:
         data = read_foreign_data(file, stated, lambda done: bar.update(min(done, size) - bar.pos))
     explained = None if answer is None else explain_answer(of_foreign(data), answer, by)
-    found = ForeignReport(data, explained)
+    report = ForeignReport(data, explained)
     if output is not None:
-        written = FOREIGN_WRITERS[output.suffix.lower()[1:]](found, language)
+        written = FOREIGN_WRITERS[output.suffix.lower()[1:]](report, language)
         with open_new_file(output, "--output", private=True) as target:
             target.write(written if isinstance(written, bytes) else written.encode())
     if as_json:
-        print_document(found.as_json(), as_json)
+        print_document(report.as_json(), as_json)
         return
     made = data.report
     click.echo(f"{make_plain(made.definition.title)} ({made.n} rows, collected elsewhere)")
     if data.table.left_out:
         rows = made.n + data.table.left_out
         click.echo(f"{data.table.left_out} of {rows} rows were left out, as something in them is missing.")
-    if data.asked:
+    if data.has_questions:
         print_report(made)
     if data.sample is not None:
         print_sample(made.definition, data.sample)

@@ -140,7 +140,7 @@ def _say_replayed(withdrawals: Withdrawals, replayed: int) -> str:
     )
 
 
-def _write(engine: sa.Engine, path: Path, lock: backups.Lock, without_running: bool) -> backups.Written:
+def _write(engine: sa.Engine, path: Path, lock: backups.Lock, without_running: bool) -> backups.BackupSummary:
     """Write it; if that fails, or is killed, there is no file of that name."""
     try:
         with open_new(path) as opened, _progress("Writing rows") as report_progress:

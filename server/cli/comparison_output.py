@@ -55,8 +55,8 @@ def print_surveys(compared: ComparedSurveys) -> None:
         if survey.simulated:
             click.echo(f"The respondents of {survey.slug} are simulated.")
     for survey in compared.other_words:
-        assert survey.asked is not None
-        click.echo(f"{survey.slug} asks in other words: {make_plain(survey.asked.question.text)}")
+        assert survey.entry is not None
+        click.echo(f"{survey.slug} asks in other words: {make_plain(survey.entry.question.text)}")
     for survey in compared.other_coins:
         click.echo(f"In {survey.slug} chance changes answers in another way.")
     click.echo(f"\n{compared.first.slug} less {compared.second.slug}:")

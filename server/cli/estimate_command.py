@@ -132,38 +132,40 @@ def estimate(
     numbers = _counts(counts, design)
     if interval == BY_SIZE:
         interval = "exact" if sum(numbers) < SMALL else "wilson"
-    found = estimate_shares(numbers, design, confidence, interval)
+    share_estimate = estimate_shares(numbers, design, confidence, interval)
     mean: MeanEstimate | AnsweredMeanEstimate | None = None
     if low is not None or high is not None:
         if low is None or high is None:
             raise click.UsageError("--low and --high must be given together; one is missing")
         estimator = estimate_answered_mean if refusals else estimate_mean
         mean = estimator(numbers, design, low, high, confidence, interval)
-    result = {**reports.estimate_json(found), "epsilon": design.epsilon}
+    result = {**reports.estimate_json(share_estimate), "epsilon": design.epsilon}
     if mean is not None:
         result["mean"] = reports.mean_json(mean)
     if as_json:
         print_document(result, as_json)
         return
     heading = f"{level(confidence, 'en')}% interval ({interval})"
-    _print_estimates(numbers, design, found, mean, heading)
+    _print_estimates(numbers, design, share_estimate, mean, heading)
 
 
 def _print_estimates(
     numbers: list[int],
     design: Design,
-    found: ShareEstimate,
+    estimate: ShareEstimate,
     mean: MeanEstimate | AnsweredMeanEstimate | None,
     heading: str,
 ) -> None:
     answers = (
-        ["no", "yes"] if design.weights.shape == (2, 2) else [f"{k + 1}" for k in range(len(found.shares))]
+        ["no", "yes"] if design.weights.shape == (2, 2) else [f"{k + 1}" for k in range(len(estimate.shares))]
     )
-    rows = [[answer, *_repeat_report(numbers, k), *share_cells(found, k)] for k, answer in enumerate(answers)]
+    rows = [
+        [answer, *_repeat_report(numbers, k), *share_cells(estimate, k)] for k, answer in enumerate(answers)
+    ]
     rows += [] if mean is None else [["(mean)", "-", *mean_cells(mean)]]
     print_table(["answer", "reported", "estimate", "standard error", heading], rows)
-    click.echo(f"n = {found.n}, epsilon = {round_up(design.epsilon)}. {design.odds_label()}")
-    if found.impossible:
+    click.echo(f"n = {estimate.n}, epsilon = {round_up(design.epsilon)}. {design.odds_label()}")
+    if estimate.impossible:
         p_value = impossible_share_test(numbers, design)
         chance = "chance may have it so" if p_value >= reports.UNLIKELY else "chance hardly explains it"
         click.echo(

@@ -7,14 +7,14 @@ import click
 
 from server.cli.common import make_plain, print_table
 from server.output.formatting import fraction
-from server.reports.elsewhere.models.model_parts import FoundModel, ModelEstimate, ModelTest
+from server.reports.elsewhere.models.model_parts import FittedModel, ModelEstimate, ModelTest
 from server.reports.explaining import write_p
 
 
-def print_models(found: Sequence[FoundModel]) -> None:
+def print_models(found: Sequence[FittedModel]) -> None:
     """Of each model a line for each of its numbers, its tests, and what it assumes."""
     for model in found:
-        stated, finding = model.stated, model.finding
+        stated, finding = model.specification, model.finding
         click.echo(f"\n{make_plain(stated.name)}: {stated.kind.title}")
         rows = [[estimate.name, *_number_cells(estimate)] for estimate in finding.estimates]
         header = ["", "estimate", "standard error", "95% interval"]

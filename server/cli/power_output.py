@@ -34,7 +34,7 @@ def print_power(request: PowerRequest, plan: planning.PowerPlan, as_json: bool) 
         print_document(_power_json(request, plan), as_json)
         return
     click.echo(
-        f"{_say_needed(request, plan)} with a chance of at least {plan.wanted:.10g} "
+        f"{_say_needed(request, plan)} with a chance of at least {plan.target:.10g} "
         f"({'one' if test.sides == 1 else 'two'}-sided test, alpha {test.alpha:g}; normal approximation)."
     )
     if min(test.sizes) * plan.respondents < _SOME_TENS:
@@ -113,7 +113,7 @@ def _power_json(request: PowerRequest, plan: planning.PowerPlan) -> dict[str, An
         "ratio": sizes if test.groups > 2 else (sizes or [1])[0],
         "alpha": test.alpha,
         "sides": test.sides,
-        "power": plan.wanted,
+        "power": plan.target,
         "respondents": plan.respondents,
         "respondents_in_all": test.count_all(plan.respondents),
         "planned": plan.planned,

@@ -76,16 +76,16 @@ def _mend(slug: str) -> None:
     raise click.ClickException(f"{slug} was changed again and again meanwhile; try again")
 
 
-def _document(session: Session, survey: Survey, found: Recount) -> dict[str, Any]:
+def _document(session: Session, survey: Survey, recount: Recount) -> dict[str, Any]:
     return {
         "survey": survey.slug,
-        "agrees": found.agrees,
-        "differences": _differences(session, survey, found),
+        "agrees": recount.agrees,
+        "differences": _differences(session, survey, recount),
         "deleted": False,
     }
 
 
-def _differences(session: Session, survey: Survey, found: Recount) -> list[dict[str, Any]]:
+def _differences(session: Session, survey: Survey, recount: Recount) -> list[dict[str, Any]]:
     numbers = {version.id: version.number for version in survey.versions}
     paths = {node.stratum.id: node.path for node in strata.walk(strata.tree(session, survey))}
     said: list[dict[str, Any]] = [
@@ -95,10 +95,10 @@ def _differences(session: Session, survey: Survey, found: Recount) -> list[dict[
             "not_counted": each.missing,
             "counted_without_response": each.surplus,
         }
-        for each in found.differences
+        for each in recount.differences
     ]
-    if found.rows != found.counted:
-        more = found.counted - found.rows
+    if recount.rows != recount.counted:
+        more = recount.counted - recount.rows
         everything = {"version": None, "stratum": None}
         said.append(everything | {"not_counted": max(-more, 0), "counted_without_response": max(more, 0)})
     return said

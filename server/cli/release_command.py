@@ -25,7 +25,7 @@ from server.cli.release_output import (
     print_nothing,
     print_priced,
 )
-from server.cli.table_release_command import Kept, TableFiles, release_from_table
+from server.cli.table_release_command import BudgetPlace, TableFiles, release_from_table
 from server.output.languages import DEFAULT_LANGUAGE, LANGUAGES
 from server.people import change_log
 from server.people.change_log import Action
@@ -122,7 +122,7 @@ def release(
             check_file_name(ledger, "--ledger")
         # One ledger, by whatever link it is named: else each link would become a ledger of its own.
         path = None if ledger is None else ledger.resolve()
-        kept = Kept(path, budget["budget_epsilon"], budget["budget_delta"])
+        kept = BudgetPlace(path, budget["budget_epsilon"], budget["budget_delta"])
         release_from_table(data, plan, yes, TableFiles(outputs, language), as_json, kept)
         return
     if outputs:
@@ -141,11 +141,11 @@ def release(
         _set_budget(slug, **budget)
     with database_session() as session:
         survey = found_survey(session, slug)
-        found, asked = releases.read_ledger(session, survey), QuestionsByVersion.of_survey(survey)
+        found, questions = releases.read_ledger(session, survey), QuestionsByVersion.of_survey(survey)
     if as_json:
         print_document({"survey": slug, **ledger_json(found, names=True)}, as_json)
     else:
-        print_ledger(found, asked)
+        print_ledger(found, questions)
 
 
 def _set_budget(
@@ -172,7 +172,7 @@ def _from_survey(slug: str, plan: ReleasePlan, yes: bool, as_json: bool) -> None
     with database_session() as session:
         survey = found_survey(session, slug)
         basis = load_basis(session, survey)
-        priced, asked = price(basis, plan), QuestionsByVersion.of_survey(survey)
+        priced, questions = price(basis, plan), QuestionsByVersion.of_survey(survey)
         left = basis.ledger.left
         cells = "" if priced.paying is None else cells_digest(basis, priced.paying)
     # Asked between two transactions: nobody else has to wait for the answer.
@@ -198,7 +198,7 @@ def _from_survey(slug: str, plan: ReleasePlan, yes: bool, as_json: bool) -> None
         document |= {"left": float(left), "released": [entry_json(entry, names=True) for entry in released]}
         print_document(document, as_json)
     else:
-        print_figures(released, asked)
+        print_figures(released, questions)
         click.echo(f"Left of the budget: epsilon {format_decimal(left)}.")
 
 

@@ -38,7 +38,7 @@ def item_name(item: Item) -> str:
     return " ".join(filter(None, words))
 
 
-def print_ledger(ledger: Ledger, asked: QuestionsByVersion) -> None:
+def print_ledger(ledger: Ledger, questions: QuestionsByVersion) -> None:
     """The budget, what is left of it, and a row for everything that was paid for."""
     budget, spent = ledger.budget, ledger.spent
     if ledger.restored:
@@ -62,7 +62,7 @@ def print_ledger(ledger: Ledger, asked: QuestionsByVersion) -> None:
     if ledger.released:
         header = ["entry", "release", "made (UTC)", "by", "what", "mechanism", "epsilon", "delta"]
         print_table(header, [_entry_cells(released) for released in ledger.released])
-        print_figures(ledger.released, asked)
+        print_figures(ledger.released, questions)
 
 
 def _word_loss(epsilon: Decimal, delta: Decimal) -> str:
@@ -83,7 +83,7 @@ def _entry_cells(released: Released) -> list[str]:
     ]
 
 
-def print_figures(entries: Sequence[Released], asked: QuestionsByVersion) -> None:
+def print_figures(entries: Sequence[Released], questions: QuestionsByVersion) -> None:
     """A row for each number that was released, then what each entry found in words."""
     header = ["entry", "statistic", "of", "value", "standard error", "interval", "confidence"]
     print_table(
@@ -100,7 +100,7 @@ def print_figures(entries: Sequence[Released], asked: QuestionsByVersion) -> Non
     )
 
     for released in entries:
-        for line in (*_weighted_lines(released), *_said_lines(released, asked)):
+        for line in (*_weighted_lines(released), *_said_lines(released, questions)):
             click.echo(line)
 
 
@@ -121,9 +121,9 @@ def _weighted_lines(released: Released) -> Iterator[str]:
         yield f"Entry {released.entry}, not used, counted as those beside them: {notes['strata_not_used']}."
 
 
-def _said_lines(released: Released, asked: QuestionsByVersion) -> Iterator[str]:
+def _said_lines(released: Released, questions: QuestionsByVersion) -> Iterator[str]:
     """What it found, in the sentences of its page and of reports."""
-    for sentence, meaning in say_entry(ReportWords(DEFAULT_LANGUAGE), released, asked):
+    for sentence, meaning in say_entry(ReportWords(DEFAULT_LANGUAGE), released, questions):
         yield f"Entry {released.entry}, {item_name(released.item)}: {make_plain(f'{sentence} {meaning}'.strip())}"
 
 

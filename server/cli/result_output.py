@@ -119,27 +119,29 @@ def _group_lines(
 
 
 def _lines(
-    entry: reports.QuestionReport, found: reports.QuestionReport, entered: Mapping[str, Entered] | None
+    entry: reports.QuestionReport,
+    question_report: reports.QuestionReport,
+    entered: Mapping[str, Entered] | None,
 ) -> Iterator[list[str]]:
     name = entry.question.name
-    for row in found.shown:
+    for row in question_report.shown:
         estimate = row.column.estimate
         count = None if row.column.weights is not None else row.count
-        line = [name, row.answer, str(found.n), "-" if count is None else str(count)]
+        line = [name, row.answer, str(question_report.n), "-" if count is None else str(count)]
         line += ["-"] * 3 if estimate is None else share_cells(estimate, row.code)
         line += [] if entered is None else [_number(entered[name].shares[row.index])]
-        yield [*line, _impossible(found) if row.impossible else ""]
-    if found.mean is not None:
-        mean = found.mean.estimate
-        line = [name, "(mean)", str(found.n), "-"]
+        yield [*line, _impossible(question_report) if row.impossible else ""]
+    if question_report.mean is not None:
+        mean = question_report.mean.estimate
+        line = [name, "(mean)", str(question_report.n), "-"]
         line += ["-"] * 3 if mean is None else mean_cells(mean)
         line += [] if entered is None else [_number(entered[name].mean)]
         yield [*line, "impossible mean" if mean is not None and mean.impossible else ""]
 
 
-def _impossible(found: reports.QuestionReport) -> str:
+def _impossible(entry: reports.QuestionReport) -> str:
     """As the page says it: whether chance explains a share that cannot be."""
-    p_value = found.impossible_p_value
+    p_value = entry.impossible_p_value
     assert p_value is not None  # there are responses
     by_chance = p_value >= reports.UNLIKELY
     return (

@@ -15,16 +15,16 @@ from server.reports.explaining import cut_letter
 from server.study.definitions import Definition
 
 
-def print_sample(definition: Definition, found: SampleReport) -> None:
+def print_sample(definition: Definition, sample_report: SampleReport) -> None:
     """A line for each share and mean; how rows were drawn. Without a question, of what models are estimated by."""
-    if found.rows:
-        _print_rows(found)
+    if sample_report.rows:
+        _print_rows(sample_report)
     else:
         click.echo("\nHow the rows were drawn that models are estimated from:")
-    _print_drawing(found)
-    for table in found.tables:
+    _print_drawing(sample_report)
+    for table in sample_report.tables:
         _print_comparison(table)
-    for together in found.together:
+    for together in sample_report.together:
         names = " x ".join(side.question.name for side in together.sides)
         click.echo(f"\n{names} ({together.n} rows), for the population:")
         print_together_rows(together.sides, list_sampled_rows(definition, together))
@@ -33,7 +33,7 @@ def print_sample(definition: Definition, found: SampleReport) -> None:
         click.echo("Where a group's share is less than three standard errors above 0, nothing is told of it.")
 
 
-def _print_rows(found: SampleReport) -> None:
+def _print_rows(sample_report: SampleReport) -> None:
     click.echo("\nFor the population, by how the rows were drawn:")
     rows = [
         [
@@ -42,37 +42,41 @@ def _print_rows(found: SampleReport) -> None:
             str(row.estimate.n),
             *_number_cells(row.estimate),
         ]
-        for row in found.rows
+        for row in sample_report.rows
     ]
     header = ["question", "answer", "n", "estimate", "standard error", "95% interval"]
     print_table([*header, "design effect", "effective n"], rows)
 
 
-def _print_drawing(found: SampleReport) -> None:
-    sampling = found.sampling
+def _print_drawing(sample_report: SampleReport) -> None:
+    sampling = sample_report.sampling
     if sampling.margins:
         click.echo(f"Raked to: {', '.join(margin.name for margin in sampling.margins)}.")
-    for margin, total in found.rescaled:
+    for margin, total in sample_report.rescaled:
         click.echo(
             f"Shares of {margin} add up to {total:.9g}, not to 1 or 100: each counts as its part of that."
         )
-    for margin, groups in found.collapsed:
+    for margin, groups in sample_report.collapsed:
         click.echo(f"Too few rows, so taken together in {margin}: {' + '.join(groups)}.")
-    if found.strata is not None:
-        lonely = found.drawn.design.units.lonely
+    if sample_report.strata is not None:
+        lonely = sample_report.drawn.design.units.lonely
         alone = f"; {lonely} of one cluster or row, held against the mean of all" if lonely else ""
-        click.echo(f"Strata: {found.strata} ({sampling.strata}){alone}.")
-    if found.clusters is not None:
-        click.echo(f"Clusters: {found.clusters} ({sampling.clusters}).")
-    stated, replicates = sampling.replicates, found.drawn.design.replicates
-    if stated is not None and replicates is not None:
-        seed = f", seed {stated.seed}" if stated.kind == "bootstrap" and not stated.columns else ""
-        click.echo(f"Replicate weights: {replicates.count} ({stated.kind}{seed}).")
-    click.echo(f"Kish's design effect of the weights: {found.kish:.2f}.")
-    if found.uneven:
+        click.echo(f"Strata: {sample_report.strata} ({sampling.strata}){alone}.")
+    if sample_report.clusters is not None:
+        click.echo(f"Clusters: {sample_report.clusters} ({sampling.clusters}).")
+    replicate_plan, replicates = sampling.replicates, sample_report.drawn.design.replicates
+    if replicate_plan is not None and replicates is not None:
+        seed = (
+            f", seed {replicate_plan.seed}"
+            if replicate_plan.kind == "bootstrap" and not replicate_plan.columns
+            else ""
+        )
+        click.echo(f"Replicate weights: {replicates.count} ({replicate_plan.kind}{seed}).")
+    click.echo(f"Kish's design effect of the weights: {sample_report.kish:.2f}.")
+    if sample_report.uneven:
         click.echo(UNEVEN)
     way = "linearisation" if replicates is None else "replicate weights"
-    even = "; the table above counts every row once" if found.rows else ""
+    even = "; the table above counts every row once" if sample_report.rows else ""
     click.echo(f"Intervals are by {way} and Student's t{even}.")
 
 

@@ -21,7 +21,7 @@ from server.releases import STRATUM
 from server.releases.basis import load_basis
 from server.releases.plans.plan_reader import format_decimal
 from server.releases.searches import (
-    AskedSearch,
+    SearchRecord,
     ask_search,
     find_search,
     list_searches,
@@ -100,10 +100,10 @@ def ask(slug: str, number: int, question: str, answer: str, stratum: tuple[str, 
         before = len(find_search(session, survey, number).entry.figures)
         above = ask_search(session, survey, number, question, answer, stratum)
         session.flush()
-        found = find_search(session, survey, number)
-        if len(found.entry.figures) > before:
+        record = find_search(session, survey, number)
+        if len(record.entry.figures) > before:
             change_log.record(session, None, Action.SEARCH_ASKED, survey, number=number, question=question)
-    document = {"search": number, "above": above, "state": str(found.state), "found": found.found}
+    document = {"search": number, "above": above, "state": str(record.state), "found": record.hits}
     if as_json:
         print_document(document, as_json)
     else:
@@ -131,14 +131,14 @@ def show(slug: str, number: int | None, as_json: bool) -> None:
         print_table(["stratum", "question", "answer", ""], rows)
 
 
-def _row(found: AskedSearch) -> list[str]:
-    item = found.entry.item
+def _row(record: SearchRecord) -> list[str]:
+    item = record.entry.item
     limit = f"{item.limit} people" if item.share is None else format_decimal(item.share)
     return [
-        str(found.number),
+        str(record.number),
         limit,
-        format_decimal(found.entry.epsilon),
-        str(len(found.entry.figures)),
-        f"{found.found} of {item.positives}",
-        str(found.state),
+        format_decimal(record.entry.epsilon),
+        str(len(record.entry.figures)),
+        f"{record.hits} of {item.positives}",
+        str(record.state),
     ]

@@ -80,7 +80,7 @@ def import_(file: Any, language: str | None, as_json: bool) -> None:
         print_document(document, as_json)
     if not as_json:
         for note in imported.not_taken:
-            click.echo(f"not taken: {note.as_problem().field}: {note.said}: {note.message}", err=True)
+            click.echo(f"not taken: {note.as_problem().field}: {note.value}: {note.message}", err=True)
 
 
 @survey.command()

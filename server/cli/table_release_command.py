@@ -41,7 +41,7 @@ NOBODY_ADDS_UP = (
 
 
 @dataclass(frozen=True)
-class Kept:
+class BudgetPlace:
     """Where the budget of a table is kept, if anywhere, and what is said of it on the command line."""
 
     path: Path | None
@@ -65,7 +65,7 @@ class TableFiles:
 
 
 def release_from_table(
-    data: IO[bytes], plan: IO[bytes] | None, yes: bool, files: TableFiles, as_json: bool, kept: Kept
+    data: IO[bytes], plan: IO[bytes] | None, yes: bool, files: TableFiles, as_json: bool, kept: BudgetPlace
 ) -> None:
     """Look at a plan, and make what it asks for."""
     if plan is None:
@@ -122,7 +122,7 @@ def release_from_table(
 
 
 def _make(
-    plan: ReleasePlan, source: Source, kept: Kept, columns: Columns
+    plan: ReleasePlan, source: Source, kept: BudgetPlace, columns: Columns
 ) -> tuple[tuple[Released, ...], TableLedger | None]:
     """Draw what a plan asks for, paid for and on the disk before anybody sees a number of it; what is booked then."""
     if kept.path is None:

@@ -19,24 +19,24 @@ def print_together(made: Report) -> None:
 
     Where they are weighted, the others come after them.
     """
-    for found in made.crossings:
-        _print_one(made, found)
-        if found.plain is not None and not found.too_large:
-            _print_one(made, found.plain)
+    for crossing in made.crossings:
+        _print_one(made, crossing)
+        if crossing.plain is not None and not crossing.too_large:
+            _print_one(made, crossing.plain)
 
 
-def _print_one(made: Report, found: Crossed | ThreeTogether) -> None:
-    sides = found.sides
-    click.echo(f"\n{' x '.join(side.question.name for side in sides)} ({found.n} responses):")
-    if found.too_large:
+def _print_one(made: Report, crossing: Crossed | ThreeTogether) -> None:
+    sides = crossing.sides
+    click.echo(f"\n{' x '.join(side.question.name for side in sides)} ({crossing.n} responses):")
+    if crossing.too_large:
         click.echo("Too many answers for a joint table.")
         return
-    print_together_rows(sides, list_rows(made, found))
-    for line in list_weighting(None if found.strata is None else found.strata.weighed, say_in_english):
+    print_together_rows(sides, list_rows(made, crossing))
+    for line in list_weighting(None if crossing.strata is None else crossing.strata.weighed, say_in_english):
         click.echo(line)
-    if found.strata is not None:
+    if crossing.strata is not None:
         click.echo(WITHIN_STRATA)
-    if isinstance(found, ThreeTogether) and not found.pairs:
+    if isinstance(crossing, ThreeTogether) and not crossing.pairs:
         click.echo("Within each answer of the third, too many reports may arrive to compare two.")
         return
     if len(sides) == 3:

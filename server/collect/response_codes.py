@@ -93,7 +93,7 @@ def _find(
     return found
 
 
-def check(found: Code | None, code: str | None, invited: bool, stratum_id: int | None) -> None:
+def check(known_code: Code | None, code: str | None, invited: bool, stratum_id: int | None) -> None:
     """Hold the code of a response, and what is known of it, against the link it came by.
 
     Raises
@@ -108,9 +108,9 @@ def check(found: Code | None, code: str | None, invited: bool, stratum_id: int |
     if code is None:
         raise refuse(422, "invitation", N_("is required"))
     # The same words for every other link: whoever holds a code learns nothing about where it belongs.
-    if found is None or found.stratum_id != stratum_id:
+    if known_code is None or known_code.stratum_id != stratum_id:
         raise refuse(422, "invitation", N_("must be one that was issued for this link; it is not"))
-    if found.spent:
+    if known_code.spent:
         raise refuse(409, "invitation", N_("must be new; this one was used already"))
 
 

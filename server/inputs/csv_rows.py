@@ -18,7 +18,7 @@ PART = 10_000
 _LINE_LIMIT = 1 << 16
 _SEPARATORS = (",", ";", "\t")
 
-Told = Callable[[int], None]
+ReportProgress = Callable[[int], None]
 """Is told how many bytes were read."""
 
 
@@ -36,7 +36,10 @@ class CellReader(Protocol):
 
 
 def read_rows(
-    file: IO[bytes], headers: Sequence[str], separator: str | None, told: Told = report_no_progress
+    file: IO[bytes],
+    headers: Sequence[str],
+    separator: str | None,
+    report_progress: ReportProgress = report_no_progress,
 ) -> tuple[Iterator[list[str]], str]:
     """The rows of a file, the names of the columns first, and what stands between two cells.
 
@@ -52,7 +55,7 @@ def read_rows(
     InputError
         Naming the row (the first one is 1).
     """
-    lines = _lines(file, told)
+    lines = _lines(file, report_progress)
     first = next(lines, "")
     chosen = separator or _find_separator(first, headers)
 
@@ -81,7 +84,7 @@ def _chain_lines(first: str, lines: Iterator[str]) -> Iterator[str]:
     yield from lines
 
 
-def _lines(file: IO[bytes], told: Told) -> Iterator[str]:
+def _lines(file: IO[bytes], report_progress: ReportProgress) -> Iterator[str]:
     """The lines of a text, with their ends; without the mark that some programs put before it."""
     done, number = 0, 0
     while line := file.readline(_LINE_LIMIT):
@@ -102,7 +105,7 @@ def _lines(file: IO[bytes], told: Told) -> Iterator[str]:
         if "\0" in text:  # as in UTF-16 without its mark
             raise refuse(422, "data", N_("must not contain a NUL character"))
         done += len(line)
-        told(done)
+        report_progress(done)
         yield text
 
 

@@ -29,7 +29,7 @@ class Run:
     href: str = ""
 
     @property
-    def written(self) -> str:
+    def plain_text(self) -> str:
         """As they are read where nothing can be followed: a link with its address."""
         address = self.href.removeprefix("mailto:")
         return f"{self.text} ({address})" if address and address != self.text else self.text
@@ -49,7 +49,7 @@ class Passage:
     def text(self) -> str:
         """Without what makes words look different."""
         before = "• " if self.items else ""
-        return "\n".join(before + "".join(run.written for run in line) for line in self.lines)
+        return "\n".join(before + "".join(run.plain_text for run in line) for line in self.lines)
 
 
 def parse_markdown(text: str) -> tuple[Passage, ...]:

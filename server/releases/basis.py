@@ -21,7 +21,7 @@ from server.store.models import Survey
 
 
 @dataclass(frozen=True)
-class Wanted:
+class PricedItem:
     """An item to be paid for: what it asks, and what it costs whom."""
 
     item: Item
@@ -55,7 +55,7 @@ class Basis:
         """The newest entry that asked the same."""
         return self._newest.get(asked_of(item, self.shape))
 
-    def want(self, item: Item, field: str) -> Wanted:
+    def want(self, item: Item, field: str) -> PricedItem:
         """An item whose loss is stated, checked against what there is.
 
         Raises
@@ -66,7 +66,7 @@ class Basis:
         query = query_of(item, self.shape, field)
         assert item.epsilon is not None  # the plan was divided
         asked, strata = asked_of(item, self.shape), find_covered(query, self.shape)
-        return Wanted(item, field, asked, query, item.epsilon, item.delta, strata)
+        return PricedItem(item, field, asked, query, item.epsilon, item.delta, strata)
 
     def add_losses(self, wanted: Sequence[Booked]) -> tuple[tuple[Decimal, Decimal], tuple[Decimal, Decimal]]:
         """Epsilon and delta that count against the budget: of what was released, and with what is wanted."""

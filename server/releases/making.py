@@ -9,10 +9,10 @@ from sqlalchemy.orm import Session
 
 from server import __version__
 from server.inputs import N_, refuse
-from server.releases.basis import Basis, Wanted, asked_of, load_basis
+from server.releases.basis import Basis, PricedItem, asked_of, load_basis
 from server.releases.budgets import covers_json, read_entries, read_released, value_json
 from server.releases.dividing import divide
-from server.releases.kinds import Drawn, draw_item
+from server.releases.kinds import ItemDraw, draw_item
 from server.releases.plans.plan_reader import ReleasePlan, format_decimal, item_json
 from server.releases.rights import check_may_release
 from server.releases.spending import Booked
@@ -53,7 +53,7 @@ def make(
     before = basis.ledger.released
     known = {asked: place for place, asked in enumerate(basis.asked)}
     order: list[int] = []
-    wanted: list[Wanted] = []
+    wanted: list[PricedItem] = []
     for place, item in enumerate(divide(plan, shape, basis.budget).items):
         asked = asked_of(item, shape)
         if item.anew or asked not in known:
@@ -130,7 +130,7 @@ def check_covered(basis: Basis, wanted: Sequence[Booked]) -> None:
 def _book(
     session: Session,
     survey: Survey,
-    drawn: Sequence[tuple[Wanted, Drawn]],
+    drawn: Sequence[tuple[PricedItem, ItemDraw]],
     budget: Budget,
     covers: Covers,
     confidence: float,

@@ -38,7 +38,7 @@ def parts_of(variables: Sequence[Variable]) -> tuple[VersionGroup, ...]:
     person is in one version, so that the cells of all parts are one histogram.
     """
     found: dict[tuple[tuple[Coins, ...], ...], list[int]] = {}
-    asked = [{one.version: one.coins for one in variable.asked} for variable in variables]
+    asked = [{one.version: one.coins for one in variable.versions} for variable in variables]
     for version in asked[0]:
         if all(version in other for other in asked):
             found.setdefault(tuple(other[version] for other in asked), []).append(version)

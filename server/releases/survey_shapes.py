@@ -75,7 +75,7 @@ class Variable:
         that stands for none is "prefer not to say".
     steps : int or None
         For a number that is known exactly: its steps from the lowest to the highest.
-    asked : tuple of Asked
+    versions : tuple of Asked
         By each version that asks the same question, the newest first.
     """
 
@@ -87,7 +87,7 @@ class Variable:
     first: int
     values: tuple[float, ...] | None
     steps: int | None
-    asked: tuple[VariableVersion, ...]
+    versions: tuple[VariableVersion, ...]
 
     @property
     def yes_no(self) -> bool:

@@ -66,13 +66,13 @@ def survey_source(session: Session, survey: Survey) -> Source:
         As `survey_shape`.
     """
     budget, leaves = _budget(session, survey), _leaves(strata.tree(session, survey))
-    found = response_counts.read_for_release(session, survey, budget.neighbours)
-    shape = _shape(survey, budget, leaves, found.sizes)
+    collected = response_counts.read_for_release(session, survey, budget.neighbours)
+    shape = _shape(survey, budget, leaves, collected.sizes)
     keys: list[int | None] = [None, *(key for leaf in leaves for key in leaf.keys)]
     # The survey's own link, then each stratum in the leaf that it counts in.
     places = np.array([0, *(place for place, leaf in enumerate(leaves) for _ in leaf.keys)])
     split = {variable.name: variable.split for variable in shape.variables}
-    return Source(shape, _Responses(_waves(survey, keys, found), places, split))
+    return Source(shape, _Responses(_waves(survey, keys, collected), places, split))
 
 
 def _budget(session: Session, survey: Survey) -> Budget:
@@ -109,8 +109,10 @@ def _shape(survey: Survey, budget: Budget, leaves: tuple[Leaf, ...], counted: Ma
     )
 
 
-def _waves(survey: Survey, keys: Sequence[int | None], found: Collected | None) -> list[Wave]:
-    return [Wave.of(version, keys, found or response_counts.NOTHING) for version in reversed(survey.versions)]
+def _waves(survey: Survey, keys: Sequence[int | None], collected: Collected | None) -> list[Wave]:
+    return [
+        Wave.of(version, keys, collected or response_counts.NOTHING) for version in reversed(survey.versions)
+    ]
 
 
 def _leaves(nodes: Sequence[Node]) -> tuple[Leaf, ...]:
@@ -147,9 +149,9 @@ def _inside(nodes: Sequence[Node], around: Node | None) -> Iterator[Leaf]:
 
 def _variable(name: str, waves: Sequence[Wave]) -> Variable:
     """A question as the newest version that has its name asks it."""
-    since = next(place for place, wave in enumerate(waves) if name in wave.asked)
-    asked = same_question(name, waves[since:])
-    question, split = asked[0].question, by_option(asked)
+    since = next(place for place, wave in enumerate(waves) if name in wave.questions)
+    versions = same_question(name, waves[since:])
+    question, split = versions[0].question, by_option(versions)
     values: tuple[float, ...] | None = None
     if question.ends is not None:
         count = len(question.answers) - question.prefer_not_to_say
@@ -163,7 +165,7 @@ def _variable(name: str, waves: Sequence[Wave]) -> Variable:
         first=question.first_answer,
         values=values,
         steps=None,
-        asked=tuple(_describe_version(one, split) for one in asked),
+        versions=tuple(_describe_version(one, split) for one in versions),
     )
 
 
@@ -193,4 +195,4 @@ class _Responses:
                 yield CountedRows(wave.number, self.places[block.places], block.tally.counts, codes)
 
     def _codes(self, wave: Wave, tally: Tally, name: str) -> list[NDArray[np.integer]]:
-        return [byte.codes(tally) for byte in wave.asked[name].bytes(self.split[name])]
+        return [byte.codes(tally) for byte in wave.questions[name].bytes(self.split[name])]

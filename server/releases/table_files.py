@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from server.inputs import N_, refuse, shorten_value
 from server.inputs.csv_rows import (
     PART,
-    Told,
+    ReportProgress,
     check_length,
     code_cells,
     read_rows,
@@ -57,7 +57,9 @@ class Coded:
     places: NDArray[np.int32] | None
 
 
-def read_table(file: IO[bytes], columns: Columns, told: Told = report_no_progress) -> Coded:
+def read_table(
+    file: IO[bytes], columns: Columns, report_progress: ReportProgress = report_no_progress
+) -> Coded:
     """Read a CSV file: UTF-8, the names of the columns in its first row, a row for each person.
 
     Raises
@@ -65,7 +67,7 @@ def read_table(file: IO[bytes], columns: Columns, told: Told = report_no_progres
     InputError
         Naming the row (the first one is 1), the column, what may be there, and what is.
     """
-    rows, separator = read_rows(file, columns.headers, columns.separator, told)
+    rows, separator = read_rows(file, columns.headers, columns.separator, report_progress)
     header = next(rows)
     owned = _OwnRows(columns.person)
     kept: list[NDArray[np.bool_]] = []

@@ -70,7 +70,7 @@ def _variable(name: str, column: Categories | Numbers) -> Variable:
         first=0,
         values=values,
         steps=steps,
-        asked=(VariableVersion(_ONLY, (Coins(len(answers)),)),),
+        versions=(VariableVersion(_ONLY, (Coins(len(answers)),)),),
     )
 
 

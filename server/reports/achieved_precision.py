@@ -47,11 +47,11 @@ def _find_power(entry: QuestionReport, margin: ReachedMargin, n: int) -> float |
     designs = entry.columns[0].counting
     if (
         margin.what != "share"
-        or margin.wanted is None
+        or margin.planned is None
         or len(designs) != 1
         or designs[0].weights.shape != (2, 2)
     ):
         return None
-    if n < 1 or FROM + margin.wanted > 1:
+    if n < 1 or FROM + margin.planned > 1:
         return None
-    return power(n, FROM + margin.wanted, FROM, designs[0], alpha=1 - CONFIDENCE)
+    return power(n, FROM + margin.planned, FROM, designs[0], alpha=1 - CONFIDENCE)

@@ -44,12 +44,12 @@ class JointShare:
 class CrossedSide:
     """A question as it is crossed: whole, or answer by answer; as every version asked it, the newest first."""
 
-    asked: tuple[WaveQuestion, ...]
+    versions: tuple[WaveQuestion, ...]
     split: bool
 
     @property
     def question(self) -> Question:
-        return self.asked[0].question
+        return self.versions[0].question
 
     @property
     def columns(self) -> int:
@@ -90,12 +90,12 @@ class Crossed:
     @property
     def versions(self) -> tuple[int, ...]:
         """The numbers of the versions that ask both questions."""
-        return tuple(one.wave.number for one in self.row.asked)
+        return tuple(one.wave.number for one in self.row.versions)
 
     @property
     def n(self) -> int:
         """Number of responses that count."""
-        return sum(one.wave.n for one in self.row.asked) if self.strata is None else self.strata.n
+        return sum(one.wave.n for one in self.row.versions) if self.strata is None else self.strata.n
 
     @property
     def numeric(self) -> bool:
@@ -197,12 +197,12 @@ def cross_questions(
     weigh: Weigh = weigh_nothing,
 ) -> Crossed:
     """Two different questions that can be crossed, of the newest version's; not both are numbers."""
-    if waves[0].asked[row].question.encoding.between_ends:
+    if waves[0].questions[row].question.encoding.between_ends:
         row, column, chosen = column, row, chosen[::-1]
     first, second = take_sides(waves, (row, column))
     pairs, numeric = _list_pairs(first, second, chosen), second.question.encoding.between_ends
     compared = len(first.question.answers) if numeric else 1
-    strata = weigh_some(weigh, [one.wave for one in first.asked], len(pairs), compared)
+    strata = weigh_some(weigh, [one.wave for one in first.versions], len(pairs), compared)
     return Crossed(first, second, chosen, confidence, tuple(_tables(first, second, chosen, strata)), strata)
 
 
@@ -215,7 +215,9 @@ def take_cell(joint: JointEstimate, at: tuple[int, ...]) -> JointShare:
 
 def take_sides(waves: Sequence[Wave], names: Sequence[str]) -> list[CrossedSide]:
     """Different questions as the versions that ask all of them asked them."""
-    by_number = [{asked.wave.number: asked for asked in same_question(name, waves)} for name in names]
+    by_number = [
+        {question.wave.number: question for question in same_question(name, waves)} for name in names
+    ]
     shared = [number for number in by_number[0] if all(number in found for found in by_number)]
     return [_side(tuple(found[number] for number in shared)) for found in by_number]
 
@@ -236,7 +238,7 @@ def _tables(
     """Of each version the pairs of columns that are looked at, counted in one go."""
     pairs = _list_pairs(row, column, chosen)
     if not _too_large(row, column):
-        for of_row, of_column in zip(row.asked, column.asked, strict=True):
+        for of_row, of_column in zip(row.versions, column.versions, strict=True):
             both = [of_row.bytes(row.split), of_column.bytes(column.split)]
             yield count_together(of_row.wave, both, pairs, strata)
 
@@ -248,11 +250,11 @@ def _list_pairs(row: CrossedSide, column: CrossedSide, chosen: tuple[int, int]) 
     return [(row.at(chosen[0])[0], column.at(chosen[1])[0])]
 
 
-def _side(asked: tuple[WaveQuestion, ...]) -> CrossedSide:
-    cells = len(asked[0].question.answers)
+def _side(versions: tuple[WaveQuestion, ...]) -> CrossedSide:
+    cells = len(versions[0].question.answers)
     # Many answers make a joint table that is slow to estimate and says nothing more than pairs of answers do.
     alike = all(
         one.question.encoding is not Encoding.WHOLE or one.question.designs[0].treats_options_alike()
-        for one in asked
+        for one in versions
     )
-    return CrossedSide(asked, by_option(asked) or (cells > MOST_WHOLE and alike))
+    return CrossedSide(versions, by_option(versions) or (cells > MOST_WHOLE and alike))

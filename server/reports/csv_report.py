@@ -182,17 +182,21 @@ def _group(report: Report, group: StratumReport) -> _RowGroup:
 
 
 def _question_rows(
-    report: Report, texts: AnswerTexts, entry: QuestionReport, group: _RowGroup, found: QuestionReport | None
+    report: Report,
+    texts: AnswerTexts,
+    entry: QuestionReport,
+    group: _RowGroup,
+    question_report: QuestionReport | None,
 ) -> Iterator[Sequence[object]]:
-    """What is `found` about the question in a group; None where it is withheld."""
+    """What is `question_report` about the question in a group; None where it is withheld."""
     question = entry.question
     survey = (report.slug, report.version_number, report.version, report.simulated)
     asked = (*survey, question.name, question.kind, question.text)
     versions = " ".join(map(str, entry.versions))
     about = (versions, group.kind, group.path, group.weighting)
-    hidden = found is None
+    hidden = question_report is None
     rest = (
-        report.asked.loss(question.name, entry.versions),
+        report.designs.loss(question.name, entry.versions),
         WITHHELD if hidden else "",
         report.unseen.number or "",
         group.together,
@@ -200,12 +204,20 @@ def _question_rows(
         group.since or "",
         *routing_cells(question),
     )
-    shares = entry.rows if found is None else found.rows
+    shares = entry.rows if question_report is None else question_report.rows
     for row in shares:
-        cells = ("",) * 14 if found is None else (found.n, _or_empty(row.count), *_share_cells(row))
+        cells = (
+            ("",) * 14
+            if question_report is None
+            else (question_report.n, _or_empty(row.count), *_share_cells(row))
+        )
         yield (*asked, row.answer, texts.of(question)[row.index], *about, "share", *cells, *rest)
     if entry.mean is not None:
-        cells = ("",) * 14 if found is None else (found.n, "", "", *_mean_cells(found.mean), "")
+        cells = (
+            ("",) * 14
+            if question_report is None
+            else (question_report.n, "", "", *_mean_cells(question_report.mean), "")
+        )
         yield (*asked, "", "", *about, "mean", *cells, *rest)
 
 

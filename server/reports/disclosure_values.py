@@ -118,6 +118,6 @@ def _precision_json(achieved: AchievedPrecision) -> dict[str, Any]:
         "n": margin.entry.n,
         "effective": achieved.effective,
         "reached": margin.reached,
-        "planned": margin.wanted,
+        "planned": margin.planned,
         "power": achieved.power,
     }

@@ -112,7 +112,7 @@ def _question_json(report: Report, entry: QuestionReport) -> dict[str, Any]:
         "answer_texts": list(AnswerTexts(report.definition).of(question)),
         **routing_json(question),
         "encoding": question.encoding,
-        "epsilon": finite(report.asked.loss(question.name, entry.versions)),
+        "epsilon": finite(report.designs.loss(question.name, entry.versions)),
         "versions": list(entry.versions),
         **_weighting_json(report, entry),
         # Of what is weighted, the reports stand with the strata, or in the file that has these.

@@ -149,8 +149,8 @@ def _name_interval(kind: str, designs: tuple[Design, ...], several: bool, answer
         if not answered:
             rows.append(mean_coefficients([design], 0, 1).numerators[0, may])
             continue
-        found = answered_mean_coefficients([design], 0, 1)
-        positions, answers = found.numerators[0, may], found.denominator[may]
+        coefficients = answered_mean_coefficients([design], 0, 1)
+        positions, answers = coefficients.numerators[0, may], coefficients.denominator[may]
         # The limits are those of what numbers are away from a mean (Fieller): here from some mean or other.
         rows.append(positions - 0.37 * answers)
     return interval_name(kind, rows, several=several, ratio=answered)

@@ -85,7 +85,7 @@ class QuestionFinding:
     mean: MeanFinding | None
 
     @property
-    def said(self) -> ShareFinding | MeanFinding | None:
+    def headline(self) -> ShareFinding | MeanFinding | None:
         """What its sentence is about; None where that tells of no answer which it is."""
         if self.mean is not None:
             return self.mean
@@ -96,12 +96,12 @@ class QuestionFinding:
         """Whether something may be stated as found: a number, or which answer is the most common."""
         if self.mean is None and self.leader is not None:
             return True
-        return self.said is not None and self.said.says.tells
+        return self.headline is not None and self.headline.says.tells
 
     @property
     def fits_nothing(self) -> bool:
         """Whether no possible number fits: how wide its interval is then tells nothing."""
-        return self.said is not None and self.said.says == Says.IMPOSSIBLE
+        return self.headline is not None and self.headline.says == Says.IMPOSSIBLE
 
 
 def interpret_question(entry: QuestionReport, anytime: bool) -> QuestionFinding:

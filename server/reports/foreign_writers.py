@@ -13,7 +13,7 @@ from server.reports.elsewhere import ForeignData
 from server.reports.elsewhere.model_numbers import model_json
 from server.reports.elsewhere.sample_numbers import sample_json
 from server.reports.explaining import ExplainedAnswer, explanation_json
-from server.reports.formats import DRAWN, Written
+from server.reports.formats import DRAWN, FileContent
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,15 +50,15 @@ class ForeignReport:
         return document
 
 
-def _draw(write: Callable[[Document], Written], found: ForeignReport, language: str) -> Written:
-    return write(found.draw(language))
+def _draw(write: Callable[[Document], FileContent], report: ForeignReport, language: str) -> FileContent:
+    return write(report.draw(language))
 
 
-def _list(found: ForeignReport, _language: str) -> Written:
-    return json.dumps(found.as_json(), ensure_ascii=False, indent=2) + "\n"
+def _list(report: ForeignReport, _language: str) -> FileContent:
+    return json.dumps(report.as_json(), ensure_ascii=False, indent=2) + "\n"
 
 
-FOREIGN_WRITERS: Mapping[str, Callable[[ForeignReport, str], Written]] = {
+FOREIGN_WRITERS: Mapping[str, Callable[[ForeignReport, str], FileContent]] = {
     **{ending: partial(_draw, write) for ending, write in DRAWN.items()},
     "json": _list,
 }

@@ -32,7 +32,7 @@ class ForgedMove:
 
     Attributes
     ----------
-    asked : VersionedQuestion
+    question : VersionedQuestion
     share : float or None
         Any share of it, as a fraction; it can exceed 1. None where no share is told.
     mean : float or None
@@ -41,7 +41,7 @@ class ForgedMove:
         Whether the mean is one among those who answered: which divides by an estimate, and can move by anything.
     """
 
-    asked: VersionedQuestion
+    question: VersionedQuestion
     share: float | None
     mean: float | None
     whole_range: bool
@@ -52,9 +52,9 @@ def has_open_link(admissions: Sequence[Admission]) -> bool:
     return any(LINK in each.ways or not each.known for each in admissions)
 
 
-def list_moves(asked: VersionDesigns) -> Iterator[ForgedMove]:
+def list_moves(designs: VersionDesigns) -> Iterator[ForgedMove]:
     """Of every question of every version."""
-    for versioned in asked.questions:
+    for versioned in designs.questions:
         question = versioned.question
         share = FORGED * max(_reach(share_coefficients([design])) for design in question.designs)
         mean = None
@@ -75,34 +75,36 @@ def measure_joint_move(designs: Sequence[Sequence[Design]]) -> float:
     return FORGED * max(_reach_together(together) for together in product(*used))
 
 
-def moves_json(asked: VersionDesigns, admissions: Sequence[Admission]) -> dict[str, Any] | None:
+def moves_json(designs: VersionDesigns, admissions: Sequence[Admission]) -> dict[str, Any] | None:
     """What they could move, for programs; nothing where every link asked for a code all the time."""
     if not has_open_link(admissions):
         return None
     moves = [
         {
-            "question": move.asked.question.name,
-            "versions": list(move.asked.versions),
+            "question": move.question.question.name,
+            "versions": list(move.question.versions),
             "share": move.share,
             "mean": move.mean,
             "mean_of_answered": "whole range" if move.whole_range else None,
         }
-        for move in list_moves(asked)
+        for move in list_moves(designs)
     ]
     return {"forged": FORGED, "at_most": moves}
 
 
-def list_move_texts(asked: VersionDesigns, admissions: Sequence[Admission]) -> Iterator[tuple[str, str, str]]:
+def list_move_texts(
+    designs: VersionDesigns, admissions: Sequence[Admission]
+) -> Iterator[tuple[str, str, str]]:
     """The same as texts: the question, what it is and what it says."""
-    for move in (moves_json(asked, admissions) or {"at_most": []})["at_most"]:
+    for move in (moves_json(designs, admissions) or {"at_most": []})["at_most"]:
         for what in ("share", "mean", "mean_of_answered"):
             if move[what] is not None:
                 yield move["question"], f"forging.{what}", str(move[what])
 
 
-def _reach(found: Coefficients) -> float:
+def _reach(coefficients: Coefficients) -> float:
     """The largest difference that one report makes to an estimate of its own."""
-    return float(np.ptp(_possible(found), axis=1).max())
+    return float(np.ptp(_possible(coefficients), axis=1).max())
 
 
 def _reach_together(designs: Sequence[Design]) -> float:
@@ -116,6 +118,6 @@ def _reach_together(designs: Sequence[Design]) -> float:
     return float((high - low).max())
 
 
-def _possible(found: Coefficients) -> NDArray[np.float64]:
+def _possible(coefficients: Coefficients) -> NDArray[np.float64]:
     """Of reports that some truth can send."""
-    return found.numerators[:, found.denominator > 0]
+    return coefficients.numerators[:, coefficients.denominator > 0]

@@ -21,8 +21,8 @@ from server.reports.stratum_comparison import Compared
 from server.reports.survey_comparison import ComparedSurveys
 from server.reports.survey_values import survey_rows, surveys_json
 
-Written = str | bytes
-Finish = Callable[[], Written]
+FileContent = str | bytes
+Finish = Callable[[], FileContent]
 """The rest of writing a file, which reads nothing of the database any more."""
 
 
@@ -80,14 +80,14 @@ class Format:
     link: str = N_("Report as %(name)s")
     worded: bool = False
     binary: bool = False
-    draw: Callable[[Document], Written] | None = None
+    draw: Callable[[Document], FileContent] | None = None
 
 
 def _draw(
     ending: str,
     name: str,
     content_type: str,
-    write: Callable[[Document], Written],
+    write: Callable[[Document], FileContent],
     *,
     link: str = Format.link,
     binary: bool = False,
@@ -104,8 +104,8 @@ def _list(
     ending: str,
     name: str,
     content_type: str,
-    write_internal: Callable[[InternalReport], Written],
-    write_public: Callable[[Published], Written],
+    write_internal: Callable[[InternalReport], FileContent],
+    write_public: Callable[[Published], FileContent],
 ) -> Format:
     """A format for programs, written from the numbers themselves."""
 
@@ -165,7 +165,7 @@ FORMATS: Mapping[str, Format] = {
     )
 }
 """By their endings, in the order in which pages and the command line name them."""
-DRAWN: Mapping[str, Callable[[Document], Written]] = {
+DRAWN: Mapping[str, Callable[[Document], FileContent]] = {
     ending: entry.draw for ending, entry in FORMATS.items() if entry.draw is not None
 }
 """What writes a document, of whatever it is, in each format that shows one."""

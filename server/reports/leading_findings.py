@@ -16,14 +16,14 @@ class LeadingFindings:
 
     Attributes
     ----------
-    said : tuple of QuestionFinding
+    findings : tuple of QuestionFinding
     more : int
         Questions that tell something, beside those that are said.
     untold : int
         Questions that do not.
     """
 
-    said: tuple[QuestionFinding, ...]
+    findings: tuple[QuestionFinding, ...]
     more: int
     untold: int
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from server.releases.budgets import covers_json, value_json
 from server.releases.plans.plan_reader import format_decimal, item_json
-from server.releases.searches import AskedSearch
+from server.releases.searches import SearchRecord
 from server.releases.values import STRATUM, Ledger, Released
 from server.reports.answer_names import AnswerTexts
 from server.reports.csv_cells import csv_text
@@ -71,7 +71,7 @@ def public_json(published: Published) -> str:
         "software": published.software,
         "study": published.study.as_json(),
         "admission": admissions_json(published.admissions),
-        "forging": moves_json(published.asked, published.admissions),
+        "forging": moves_json(published.designs, published.admissions),
         "versions": [_version_json(version) for version in published.versions],
         "item_missing": ITEM_MISSING,
         "response_rate": rate_json(published),
@@ -102,7 +102,7 @@ def public_csv(published: Published) -> str:
         said = {"what": "study", "of_1": name, "statistic": "text", "text": written}
         rows.append((published.simulated, *(said.get(column, "") for column in _PUBLIC[1:])))
     references = [("reference", reference.cite()) for reference in list_public_references(published)]
-    moves = list_move_texts(published.asked, published.admissions)
+    moves = list_move_texts(published.designs, published.admissions)
     rate = [("", f"response_rate.{name}", str(value)) for name, value in (rate_json(published) or {}).items()]
     disclosed = [("", "item_missing", str(ITEM_MISSING)), *rate, *moves, *[("", *one) for one in references]]
     for question, what, written in disclosed:
@@ -167,21 +167,21 @@ def entry_json(record: Released, names: bool) -> dict[str, Any]:
     }
 
 
-def search_json(found: AskedSearch) -> dict[str, Any]:
+def search_json(record: SearchRecord) -> dict[str, Any]:
     """A search, how it stands, and what it was asked."""
-    item = found.entry.item
+    item = record.entry.item
     return {
-        "search": found.number,
-        "state": str(found.state),
+        "search": record.number,
+        "state": str(record.state),
         "share": None if item.share is None else format_decimal(item.share),
         "limit": item.limit,
         "positives": item.positives,
-        "found": found.found,
+        "found": record.hits,
         "most": item.most,
-        "epsilon": format_decimal(found.entry.epsilon),
-        "delta": format_decimal(found.entry.delta),
-        "noise_people": found.entry.notes["noise_people"],
-        "error_people": found.entry.notes["error_people"],
+        "epsilon": format_decimal(record.entry.epsilon),
+        "delta": format_decimal(record.entry.delta),
+        "noise_people": record.entry.notes["noise_people"],
+        "error_people": record.entry.notes["error_people"],
         "answers": [
             {
                 "question": figure.place[-1][0],
@@ -189,7 +189,7 @@ def search_json(found: AskedSearch) -> dict[str, Any]:
                 "stratum": next((path for name, path in figure.place if name == STRATUM), None),
                 "above": bool(figure.value),
             }
-            for figure in found.entry.figures
+            for figure in record.entry.figures
         ],
     }
 

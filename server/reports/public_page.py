@@ -182,12 +182,12 @@ def find_shown(words: ReportWords, published: Published, name: str) -> ShownFind
 
 
 def _show(words: ReportWords, published: Published) -> Iterator[ShownFinding]:
-    asked = QuestionsByVersion({version.number: version.definition for version in published.versions})
+    questions = QuestionsByVersion({version.number: version.definition for version in published.versions})
     findings = list_all_findings(words, published)
     for finding in findings:
-        facts = tuple(_list_facts(words, finding, asked))
+        facts = tuple(_list_facts(words, finding, questions))
         released = " · ".join(_tell_release(words, published, finding, findings))
-        yield ShownFinding(finding, released, draw_finding(words, finding, asked), facts)
+        yield ShownFinding(finding, released, draw_finding(words, finding, questions), facts)
 
 
 def _tell_release(
@@ -212,16 +212,16 @@ def _tell_release(
 def _name_group(shown: ShownFinding) -> tuple[object, ...]:
     """What findings below one heading have in common: what was asked, of whom."""
     finding = shown.finding
-    return (finding.asked, finding.among) if finding.asked else (finding.name,)
+    return (finding.wordings, finding.among) if finding.wordings else (finding.name,)
 
 
 def _list_facts(
-    words: ReportWords, finding: ReleaseFinding, asked: QuestionsByVersion
+    words: ReportWords, finding: ReleaseFinding, questions: QuestionsByVersion
 ) -> Iterator[tuple[str, str]]:
     """How a finding was asked, and when it was released."""
     _ = words.gettext
     for name in finding.questions:
-        found = asked.question(name, finding.entry.covers)
+        found = questions.question(name, finding.entry.covers)
         if found is not None:
             definition, question = found
             odds = words.macro("_macros.html", "odds_label", question, definition.language)

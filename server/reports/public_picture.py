@@ -27,7 +27,7 @@ def draw_picture(locale: str, published: Published, name: str, page: str) -> Cha
     finding = shown.finding
     parts: list[str] = []
     y = 0.0
-    above = [*((asked.text, "soft") for asked in finding.asked), (finding.sentence, "strong")]
+    above = [*((asked.text, "soft") for asked in finding.wordings), (finding.sentence, "strong")]
     if finding.among is not None:
         above.insert(-1, (f"{words.gettext('Only in:')} {finding.among.text}", "soft"))
     if shown.released:

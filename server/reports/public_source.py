@@ -57,7 +57,7 @@ class Published:
         return self.versions[0]
 
     @property
-    def asked(self) -> VersionDesigns:
+    def designs(self) -> VersionDesigns:
         """What the versions asked, and with which coins."""
         return VersionDesigns({version.number: version.definition for version in self.versions})
 

@@ -12,17 +12,21 @@ from server.reports.report_columns import ReportColumn
 
 
 def estimate_question(
-    asked: Sequence[WaveQuestion], places: Sequence[int], confidence: float, *, split: bool | None = None
+    question_versions: Sequence[WaveQuestion],
+    places: Sequence[int],
+    confidence: float,
+    *,
+    split: bool | None = None,
 ) -> QuestionReport:
     """Of the responses from some places in the list of strata, each counting the same.
 
     `split`: answer by answer or not, where it is to be as of other versions than these.
     """
-    return _report(asked, [list(places)], None, confidence, split=split)
+    return _report(question_versions, [list(places)], None, confidence, split=split)
 
 
 def post_stratified(
-    asked: Sequence[WaveQuestion],
+    versions: Sequence[WaveQuestion],
     places: Sequence[Sequence[int]],
     weights: Sequence[float],
     confidence: float,
@@ -33,11 +37,11 @@ def post_stratified(
 
     `one_partition`: whether the parts are those of every look, however many responses there are.
     """
-    return _report(asked, places, weights, confidence, one_partition=one_partition)
+    return _report(versions, places, weights, confidence, one_partition=one_partition)
 
 
 def _report(
-    asked: Sequence[WaveQuestion],
+    versions: Sequence[WaveQuestion],
     groups: Sequence[Sequence[int]],
     weights: Sequence[float] | None,
     confidence: float,
@@ -45,9 +49,9 @@ def _report(
     one_partition: bool = True,
     split: bool | None = None,
 ) -> QuestionReport:
-    question = asked[0].question
-    split = by_option(asked) if split is None else split
-    some = [one for one in asked if one.wave.n] or asked[:1]
+    question = versions[0].question
+    split = by_option(versions) if split is None else split
+    some = [one for one in versions if one.wave.n] or versions[:1]
     waves = [(one.wave.number, one.bytes(split)) for one in some]
     names = question.columns
     if split and len(names) == 1:

@@ -43,14 +43,14 @@ class DatedReport:
 
 @dataclass(frozen=True, eq=False)
 class QuestionInSurvey:
-    """A question in one survey of several; `asked` is None where it is not asked there, and `unusable` says why not.
+    """A question in one survey of several; `entry` is None where it is not asked there, and `unusable` says why not.
 
     `other_words`, `other_coins`: than in the survey whose report this is. `told_by` is what tells it from another one
     of its title, if there is one.
     """
 
     dated: DatedReport
-    asked: QuestionReport | None
+    entry: QuestionReport | None
     unusable: Unusable | None
     other_words: bool
     other_coins: bool
@@ -80,7 +80,7 @@ class QuestionInSurvey:
     @property
     def n(self) -> int:
         """Number of responses."""
-        return 0 if self.asked is None else self.asked.n
+        return 0 if self.entry is None else self.entry.n
 
 
 def describe_shape(definition: Definition, question: Question) -> dict[str, Any]:

@@ -26,14 +26,14 @@ class ReachedMargin:
         As in a plan: the share of Yes, of each answer, of each box, or a mean.
     range : float
         What 1 is: 1 for shares, for a mean the highest less the lowest number.
-    wanted : float or None
+    planned : float or None
         The margin that is planned; None where none is.
     """
 
     entry: QuestionReport
     what: What
     range: float
-    wanted: float | None
+    planned: float | None
 
     @cached_property
     def reached(self) -> float:
@@ -54,15 +54,15 @@ class ReachedMargin:
     @property
     def suffices(self) -> bool:
         """Whether it is as precise as planned; also where nothing is."""
-        return self.wanted is None or self.reached <= self.wanted
+        return self.planned is None or self.reached <= self.planned
 
 
 @dataclass(frozen=True, eq=False)
 class MarginProgress:
-    """How precise results are; `measured` is everything that a plan promises a margin for, `wanted` that margin."""
+    """How precise results are; `measured` is everything that a plan promises a margin for, `planned` that margin."""
 
     measured: tuple[ReachedMargin, ...]
-    wanted: float | None
+    planned: float | None
 
     @cached_property
     def questions(self) -> tuple[ReachedMargin, ...]:

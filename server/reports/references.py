@@ -50,12 +50,12 @@ OF_RELEASES: Mapping[str, tuple[str, ...]] = {
 
 def list_report_references(report: Report, ledger: Ledger) -> tuple[Reference, ...]:
     """What the methods of an internal report come from, and nothing else."""
-    return _choose((*_of_questions(report.asked), *_of_estimates(report), *_of_ledger(ledger)))
+    return _choose((*_of_questions(report.designs), *_of_estimates(report), *_of_ledger(ledger)))
 
 
 def list_public_references(published: Published) -> tuple[Reference, ...]:
     """What the methods of a public report come from, and nothing else."""
-    return _choose((*_of_questions(published.asked), *_of_ledger(published.ledger)))
+    return _choose((*_of_questions(published.designs), *_of_ledger(published.ledger)))
 
 
 def _choose(names: Iterable[str]) -> tuple[Reference, ...]:
@@ -63,8 +63,8 @@ def _choose(names: Iterable[str]) -> tuple[Reference, ...]:
     return tuple(reference for name, reference in REFERENCES.items() if name in wanted)
 
 
-def _of_questions(asked: VersionDesigns) -> Iterator[str]:
-    for entry in asked.questions:
+def _of_questions(designs: VersionDesigns) -> Iterator[str]:
+    for entry in designs.questions:
         yield from OF_DESIGNS[mechanism_of(entry.question)]
 
 
@@ -85,21 +85,21 @@ def _of_estimates(report: Report) -> Iterator[str]:
             yield from ("cochran", "kish")
         if len(entry.versions) > 1:
             yield "cochran"
-    for found in report.crossings:
-        yield from _of_crossing(found)
+    for together in report.crossings:
+        yield from _of_crossing(together)
     if any(one.power is not None for one in list_precision(report)):
         yield "fleiss"
 
 
-def _of_crossing(found: Crossed | ThreeTogether) -> Iterator[str]:
-    if found.too_large:
+def _of_crossing(together: Crossed | ThreeTogether) -> Iterator[str]:
+    if together.too_large:
         return
-    if found.strata is not None:
+    if together.strata is not None:
         yield from ("cochran", "kish")
-    guaranteed = {cell.guaranteed for cell in found.list_cells()}
-    if isinstance(found, Crossed):
+    guaranteed = {cell.guaranteed for cell in together.list_cells()}
+    if isinstance(together, Crossed):
         yield "fieller"
-        guaranteed.add(found.comparison.gave.kind == "exact")
+        guaranteed.add(together.comparison.gave.kind == "exact")
     yield from ("chernoff" if each else "tango" for each in guaranteed)
 
 

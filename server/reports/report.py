@@ -156,14 +156,14 @@ class Report:
         return find_timeline(self.days)
 
     @cached_property
-    def asked(self) -> VersionDesigns:
+    def designs(self) -> VersionDesigns:
         """The newest version and all others whose responses are pooled."""
         return VersionDesigns({wave.number: wave.definition for wave in self.waves})
 
     @cached_property
     def answered(self) -> VersionDesigns:
         """Those of them that have responses; the newest where none has."""
-        return VersionDesigns({number: self.asked.definitions[number] for number in self.versions})
+        return VersionDesigns({number: self.designs.definitions[number] for number in self.versions})
 
     @property
     def has_open_link(self) -> bool:

@@ -59,7 +59,7 @@ def read(
 def _estimate_questions(
     survey: Survey,
     version: SurveyVersion,
-    found: Collected,
+    collected: Collected,
     nodes: tuple[Node, ...],
     days: Mapping[Key, Mapping[date, int]],
     ways: int,
@@ -71,10 +71,10 @@ def _estimate_questions(
 ) -> Report:
     """Estimate every question of a version: pooled with the same questions of other ones, or alone."""
     places = places_of(nodes)
-    told = find_reportable(found.sizes, survey)
+    told = find_reportable(collected.sizes, survey)
     older = [each for each in reversed(survey.versions) if any(key[0] == each.id for key in told.keys)]
     chosen = [version, *(each for each in older if pooled and each.id != version.id)]
-    waves = tuple(Wave.of(each, places, found, told.keys) for each in chosen)
+    waves = tuple(Wave.of(each, places, collected, told.keys) for each in chosen)
     entries = [same_question(question.name, waves) for question in waves[0].definition.questions]
     return Report(
         definition=waves[0].definition,
@@ -87,11 +87,14 @@ def _estimate_questions(
         confidence=confidence,
         minimum=survey.minimum,
         withheld=not any(wave.n for wave in waves)
-        and any(key[0] in {each.id for each in chosen} for key in found.sizes),
+        and any(key[0] in {each.id for each in chosen} for key in collected.sizes),
         unseen=_count_unseen(survey, nodes, len(survey.versions) if pooled else 1, ways),
         pooled=pooled,
         waves=waves,
-        unweighted=tuple(estimate_question(asked, range(len(places)), confidence) for asked in entries),
+        unweighted=tuple(
+            estimate_question(question_versions, range(len(places)), confidence)
+            for question_versions in entries
+        ),
         nodes=nodes,
         days=periods(sum_days(days, told.keys, {each.id for each in chosen}), survey.minimum),
         left_out=told.versions_left_out if pooled else (),

@@ -133,8 +133,8 @@ def compare_strata(report: Report, entry: QuestionReport, keys: tuple[str, str],
         if key not in nodes and key != NO_STRATUM:
             raise refuse(404, field, N_("is not known; check the link"))
     pair = nodes.get(keys[0]), nodes.get(keys[1])
-    asked = same_question(entry.question.name, report.waves)
-    groups = group_of(asked, report.tree, pair[0]), group_of(asked, report.tree, pair[1])
+    versions = same_question(entry.question.name, report.waves)
+    groups = group_of(versions, report.tree, pair[0]), group_of(versions, report.tree, pair[1])
     obstacle = _find_obstacle(pair, groups)
     reports = [group.report for group in groups if group.report is not None]
     found = () if obstacle else compare_reports(reports[0], reports[1], report.confidence, anytime)

@@ -77,13 +77,13 @@ class StratumTree:
 
 
 def by_stratum(
-    asked: Sequence[WaveQuestion], tree: StratumTree, deepest: int | None = None
+    versions: Sequence[WaveQuestion], tree: StratumTree, deepest: int | None = None
 ) -> tuple[StratumReport, ...]:
     """All responses, then each stratum before those inside it, then the responses without stratum.
 
     Those below `deepest` are left out.
     """
-    table = _Table(asked, tree)
+    table = _Table(versions, tree)
     some = (node for node in walk(tree.nodes) if deepest is None or node.depth <= deepest)
     groups = [table.whole(), *(table.group(node) for node in some)]
     if table.sizes[0]:
@@ -92,14 +92,14 @@ def by_stratum(
     return tuple(groups)
 
 
-def whole_of(asked: Sequence[WaveQuestion], tree: StratumTree) -> StratumReport:
+def whole_of(versions: Sequence[WaveQuestion], tree: StratumTree) -> StratumReport:
     """All responses, or all strata by their populations: what a question's first numbers are."""
-    return _Table(asked, tree).whole()
+    return _Table(versions, tree).whole()
 
 
-def group_of(asked: Sequence[WaveQuestion], tree: StratumTree, node: Node | None) -> StratumReport:
+def group_of(versions: Sequence[WaveQuestion], tree: StratumTree, node: Node | None) -> StratumReport:
     """A stratum with those inside it, or the responses without stratum (None): as in `by_stratum`."""
-    table = _Table(asked, tree)
+    table = _Table(versions, tree)
     return table.without() if node is None else table.group(node)
 
 
@@ -173,9 +173,9 @@ def describe_strata(
 class _Table:
     """What is the same for every group of one question."""
 
-    def __init__(self, asked: Sequence[WaveQuestion], tree: StratumTree) -> None:
-        self.asked, self.tree = asked, tree
-        self.sizes: list[int] = np.sum([one.wave.sizes for one in asked], axis=0).tolist()
+    def __init__(self, versions: Sequence[WaveQuestion], tree: StratumTree) -> None:
+        self.asked, self.tree = versions, tree
+        self.sizes: list[int] = np.sum([one.wave.sizes for one in versions], axis=0).tolist()
         self.weights = tree.weights(tuple(self.sizes))
 
     def whole(self) -> StratumReport:

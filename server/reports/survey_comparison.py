@@ -63,9 +63,9 @@ class ComparedSurveys:
     def listed(self) -> tuple[tuple[QuestionInSurvey, tuple[ShareRow | ReportMean, ...]], ...]:
         """Each survey with its own estimates, in the order of `figures`."""
         return tuple(
-            (each, tuple(figure for _name, figure in figures(each.asked)))
+            (each, tuple(figure for _name, figure in figures(each.entry)))
             for each in self.surveys
-            if each.asked is not None
+            if each.entry is not None
         )
 
     @property
@@ -100,7 +100,7 @@ def compare_surveys(
         for each, told in zip(everything, told_by, strict=True)
     ]
     usable = tuple(each for each in found if each.unusable is None)
-    asked = [each.asked for each in usable if each.asked is not None]
+    asked = [each.entry for each in usable if each.entry is not None]
     confidence = own.report.confidence
     compared: tuple[ComparedFigure, ...] = ()
     trends: tuple[SurveyTrend, ...] = ()
@@ -168,23 +168,23 @@ def _ask(
         return QuestionInSurvey(dated, None, Unusable.NOT_ASKED, False, False, told_by)
     other_words = _list_words(entry.question) != _list_words(ours.question)
     other_coins = entry.question.designs != ours.question.designs
-    unusable, asked = None, None if dated.report.withheld or not entry.n else entry
-    if asked is None:
+    unusable, question_report = None, None if dated.report.withheld or not entry.n else entry
+    if question_report is None:
         unusable = Unusable.NOBODY
     elif split and not entry.by_option:
-        asked = _split(dated.report, entry)
-        unusable = None if asked is not None else Unusable.DESIGNS
-    return QuestionInSurvey(dated, asked, unusable, other_words, other_coins, told_by)
+        question_report = _split(dated.report, entry)
+        unusable = None if question_report is not None else Unusable.DESIGNS
+    return QuestionInSurvey(dated, question_report, unusable, other_words, other_coins, told_by)
 
 
 def _split(report: Report, entry: QuestionReport) -> QuestionReport | None:
     """The same, looked at answer by answer, as surveys with a coin for each are; None where that cannot be."""
-    asked = same_question(entry.question.name, report.waves)
-    alike = all(each.question.designs[0].treats_options_alike() for each in asked)
-    if by_option(asked) or entry.weighted or not alike:
+    versions = same_question(entry.question.name, report.waves)
+    alike = all(each.question.designs[0].treats_options_alike() for each in versions)
+    if by_option(versions) or entry.weighted or not alike:
         return None
-    places = range(len(asked[0].wave.strata))
-    return estimate_question(asked, places, report.confidence, split=True)
+    places = range(len(versions[0].wave.strata))
+    return estimate_question(versions, places, report.confidence, split=True)
 
 
 def _list_words(question: Question) -> list[str]:

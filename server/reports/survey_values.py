@@ -27,8 +27,8 @@ def surveys_json(compared: ComparedSurveys) -> dict[str, Any]:
                 "published_on": each.since.isoformat(),
                 "simulated": each.simulated,
                 "n": each.n,
-                "weighted": each.asked is not None and each.asked.weighted,
-                "text": "" if each.asked is None else each.asked.question.text,
+                "weighted": each.entry is not None and each.entry.weighted,
+                "text": "" if each.entry is None else each.entry.question.text,
                 "other_words": each.other_words,
                 "other_coins": each.other_coins,
             }

@@ -75,12 +75,12 @@ class ThreeTogether:
     @property
     def versions(self) -> tuple[int, ...]:
         """The numbers of the versions that ask all three questions."""
-        return tuple(one.wave.number for one in self.sides[0].asked)
+        return tuple(one.wave.number for one in self.sides[0].versions)
 
     @property
     def n(self) -> int:
         """Number of responses that count."""
-        return sum(one.wave.n for one in self.sides[0].asked) if self.strata is None else self.strata.n
+        return sum(one.wave.n for one in self.sides[0].versions) if self.strata is None else self.strata.n
 
     @property
     def too_large(self) -> bool:
@@ -163,7 +163,7 @@ def join_three(
 ) -> ThreeTogether:
     """Three different questions of the newest version's, none of which is a number."""
     sides = tuple(take_sides(waves, names))
-    strata = weigh_some(weigh, [one.wave for one in sides[0].asked], 1, sum(map(_count, sides)))
+    strata = weigh_some(weigh, [one.wave for one in sides[0].versions], 1, sum(map(_count, sides)))
     tables = () if _is_large(sides) else tuple(_count_each(sides, answers, strata))
     return ThreeTogether(sides, answers, confidence, tables, strata)
 
@@ -179,7 +179,7 @@ def _is_large(sides: tuple[CrossedSide, ...]) -> bool:
             len(asked.bytes(side.split)[0].design.weights[0])
             for side, asked in zip(sides, version, strict=True)
         )
-        for version in zip(*(side.asked for side in sides), strict=True)
+        for version in zip(*(side.versions for side in sides), strict=True)
     )
     return math.prod(map(_count, sides)) > MOST_CELLS or reports > MOST_JOINT
 
@@ -193,6 +193,6 @@ def _count_each(
     sides: tuple[CrossedSide, ...], answers: tuple[int, ...], strata: StratumCells | None
 ) -> Iterator[JointCounts]:
     """Of each version that asks all of them."""
-    for version in zip(*(side.asked for side in sides), strict=True):
+    for version in zip(*(side.versions for side in sides), strict=True):
         columns = [asked.bytes(side.split) for side, asked in zip(sides, version, strict=True)]
         yield count_together(version[0].wave, columns, [_columns(sides, answers)], strata)

@@ -59,29 +59,29 @@ def together_json(report: Report) -> list[dict[str, Any]]:
     """An entry for each that was asked for; without rows where there are too many answers."""
     return [
         {
-            "questions": [side.question.name for side in found.sides],
-            "texts": [side.question.text for side in found.sides],
-            "versions": list(found.versions),
-            "n": found.n,
-            **_weighting_json(found),
-            "too_large": found.too_large,
-            "rows": [row.as_json() for row in list_rows(report, found)],
-            "unweighted": None if found.plain is None else _plain_json(report, found.plain),
+            "questions": [side.question.name for side in together.sides],
+            "texts": [side.question.text for side in together.sides],
+            "versions": list(together.versions),
+            "n": together.n,
+            **_weighting_json(together),
+            "too_large": together.too_large,
+            "rows": [row.as_json() for row in list_rows(report, together)],
+            "unweighted": None if together.plain is None else _plain_json(report, together.plain),
         }
-        for found in report.crossings
+        for together in report.crossings
     ]
 
 
-def name_weighting(found: Crossed | ThreeTogether) -> str:
+def name_weighting(together: Crossed | ThreeTogether) -> str:
     """What counts in a row of a CSV: "population", that of each stratum, or "responses", each the same."""
-    return "responses" if found.strata is None else "population"
+    return "responses" if together.strata is None else "population"
 
 
-def _weighting_json(found: Crossed | ThreeTogether) -> dict[str, Any]:
+def _weighting_json(crossing: Crossed | ThreeTogether) -> dict[str, Any]:
     """Whether strata count by their populations, and which do not stand alone."""
-    if found.strata is None:
+    if crossing.strata is None:
         return {"weighting": "responses"}
-    weighed = found.strata.weighed
+    weighed = crossing.strata.weighed
     together = [list(paths) for paths in weighed.together]
     return {
         "weighting": str(weighed.weighting),
@@ -96,21 +96,21 @@ def _plain_json(report: Report, plain: Crossed | ThreeTogether) -> dict[str, Any
 
 def list_cells(report: Report) -> Iterator[Mapping[str, object]]:
     """The same as rows of the report's CSV: by the names of its columns, the weighted ones first."""
-    both = ((found, found.plain) for found in report.crossings)
-    for found in (one for pair in both for one in pair if one is not None):
-        questions = [side.question for side in found.sides]
-        for row in list_rows(report, found):
+    both = ((together, together.plain) for together in report.crossings)
+    for together in (one for pair in both for one in pair if one is not None):
+        questions = [side.question for side in together.sides]
+        for row in list_rows(report, together):
             yield {
                 "question": " × ".join(question.name for question in questions),
                 "kind": "together",
                 "text": " × ".join(question.text for question in questions),
                 "answer": " × ".join(row.answers),
                 "answer_text": " × ".join(row.answer_texts),
-                "versions": " ".join(map(str, found.versions)),
+                "versions": " ".join(map(str, together.versions)),
                 "group": "all",
-                "weighting": name_weighting(found),
+                "weighting": name_weighting(together),
                 "statistic": row.statistic,
-                "n": found.n,
+                "n": together.n,
                 "estimate": finite(row.value),
                 "standard_error": finite(row.standard_error),
                 "interval_low": finite(row.ends[0]),
@@ -121,26 +121,30 @@ def list_cells(report: Report) -> Iterator[Mapping[str, object]]:
             }
 
 
-def list_rows(report: Report, found: Crossed | ThreeTogether) -> Iterator[TogetherRow]:
+def list_rows(report: Report, together: Crossed | ThreeTogether) -> Iterator[TogetherRow]:
     """Every number of it; none where there are too many answers."""
-    if found.too_large:
+    if together.too_large:
         return
     texts = AnswerTexts(report.definition)
-    if isinstance(found, ThreeTogether):
-        for at, cell in zip(found.list_places(), found.list_cells(), strict=True):
-            named = [name_given(texts, *own) for own in zip(found.sides, found.answers, at, strict=True)]
+    if isinstance(together, ThreeTogether):
+        for at, cell in zip(together.list_places(), together.list_cells(), strict=True):
+            named = [
+                name_given(texts, *own) for own in zip(together.sides, together.answers, at, strict=True)
+            ]
             yield _cell_row(report, named, cell)
-        for pair in found.pairs:
-            yield from _within_rows(texts, found, pair)
+        for pair in together.pairs:
+            yield from _within_rows(texts, together, pair)
         return
-    if found.numeric:
-        for index in range(len(found.row.question.answers)):
-            yield from _group_rows(found, [_name(texts, found.row, index)], index)
+    if together.numeric:
+        for index in range(len(together.row.question.answers)):
+            yield from _group_rows(together, [_name(texts, together.row, index)], index)
         return
-    for row, line in enumerate(found.cells or ()):
+    for row, line in enumerate(together.cells or ()):
         for column, cell in enumerate(line):
-            yield _cell_row(report, [_name(texts, found.row, row), _name(texts, found.column, column)], cell)
-    yield from _pair_rows(texts, found)
+            yield _cell_row(
+                report, [_name(texts, together.row, row), _name(texts, together.column, column)], cell
+            )
+    yield from _pair_rows(texts, together)
 
 
 def _name(texts: AnswerTexts, side: CrossedSide, index: int) -> tuple[str, str]:
@@ -163,30 +167,33 @@ def _cell_row(report: Report, named: Sequence[tuple[str, str]], cell: JointShare
     )
 
 
-def _pair_rows(texts: AnswerTexts, found: Crossed) -> Iterator[TogetherRow]:
+def _pair_rows(texts: AnswerTexts, together: Crossed) -> Iterator[TogetherRow]:
     """Of the two chosen answers."""
-    named = [_name(texts, found.row, found.chosen[0]), _name(texts, found.column, found.chosen[1])]
+    named = [
+        _name(texts, together.row, together.chosen[0]),
+        _name(texts, together.column, together.chosen[1]),
+    ]
     names, said = zip(*named, strict=True)
-    compared, association = found.comparison, found.association
+    compared, association = together.comparison, together.association
     kind = _kind(compared.gave)
-    yield from _group_rows(found, named, found.chosen[0])
+    yield from _group_rows(together, named, together.chosen[0])
     for statistic, value, ends in (
-        ("difference", found.difference, compared.difference_limits),
+        ("difference", together.difference, compared.difference_limits),
         ("odds ratio", association.odds_ratio.value, compared.odds_ratio),
     ):
         yield TogetherRow(statistic, names, said, value, None, ends, kind, compared.confidence)
-    yield TogetherRow("phi", names, said, found.phi, None, (None, None), "", None)
+    yield TogetherRow("phi", names, said, together.phi, None, (None, None), "", None)
 
 
-def _within_rows(texts: AnswerTexts, found: ThreeTogether, pair: PairWithin) -> Iterator[TogetherRow]:
+def _within_rows(texts: AnswerTexts, together: ThreeTogether, pair: PairWithin) -> Iterator[TogetherRow]:
     """Of the chosen answers of two questions among those who gave an answer to the third, which is named last."""
-    chosen = [(place, 1 if found.sides[place].split else found.answers[place]) for place in pair.pair]
+    chosen = [(place, 1 if together.sides[place].split else together.answers[place]) for place in pair.pair]
     named = [
-        name_given(texts, found.sides[place], found.answers[place], index)
+        name_given(texts, together.sides[place], together.answers[place], index)
         for place, index in (*chosen, (pair.third, pair.answer))
     ]
     (first, second, third), said = zip(*named, strict=True)
-    questions = [found.sides[place].question.name for place in (*pair.pair, pair.third)]
+    questions = [together.sides[place].question.name for place in (*pair.pair, pair.third)]
     names = tuple(
         f"{question}: {answer}" for question, answer in zip(questions, (first, second, third), strict=True)
     )
@@ -212,12 +219,12 @@ def _within_rows(texts: AnswerTexts, found: ThreeTogether, pair: PairWithin) -> 
     yield TogetherRow("phi, within the last", names, said, pair.phi, None, (None, None), "", None)
 
 
-def _group_rows(found: Crossed, named: Sequence[tuple[str, str]], index: int) -> Iterator[TogetherRow]:
+def _group_rows(together: Crossed, named: Sequence[tuple[str, str]], index: int) -> Iterator[TogetherRow]:
     """The chosen answer, or the mean, among those who gave an answer and among the others."""
-    compared = found.groups[index] if found.numeric else found.comparison
+    compared = together.groups[index] if together.numeric else together.comparison
     what, low, width = "share", 0.0, 1.0
-    if found.numeric:
-        what, low, width = "mean", found.ends[0], found.ends[1] - found.ends[0]
+    if together.numeric:
+        what, low, width = "mean", together.ends[0], together.ends[1] - together.ends[0]
     names, texts = zip(*named, strict=True)
     for who, group in (("those who gave the first", compared.gave), ("the others", compared.others)):
         value = None if group.possible is None else low + width * group.possible

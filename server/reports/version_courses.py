@@ -18,7 +18,7 @@ class VersionPoint:
     number: int
     n: int
     figure: ShareRow | ReportMean
-    found: ShareFinding | MeanFinding
+    finding: ShareFinding | MeanFinding
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,11 +49,11 @@ def follow_versions(report: Report, entry: QuestionReport, anytime: bool) -> Ver
     Every response counts the same. Versions that are too few to stand alone are in none of a report's numbers, and
     what is shown of each of the others is what its own results show.
     """
-    asked = same_question(entry.question.name, report.waves)
-    told = [one for one in sorted(asked, key=lambda each: each.wave.number) if one.wave.n]
+    question_versions = same_question(entry.question.name, report.waves)
+    told = [one for one in sorted(question_versions, key=lambda each: each.wave.number) if one.wave.n]
     if len(told) < 2 or not entry.n:
         return None
-    split = by_option(asked)
+    split = by_option(question_versions)
     places = range(len(told[0].wave.strata))
     alone = [estimate_question([asking], places, report.confidence, split=split) for asking in told]
     compute_limits(alone)

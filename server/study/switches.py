@@ -28,7 +28,7 @@ class Exclusion(NamedTuple):
 
     other: str
     field: str
-    said: str
+    message: str
 
 
 @dataclass(frozen=True)

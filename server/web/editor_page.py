@@ -87,7 +87,7 @@ def render_editor(
         make_plan=None if definition is None else partial(planning.plan, definition),
         outlook=outlook,
         advice=editing.advise(document, outlook),
-        fixed=any(card.sent and card.mechanisms and card.strength is None for card in cards),
+        fixed=any(card.is_sent and card.mechanisms and card.strength is None for card in cards),
         without=None if outlook is None or _share_the_rest(cards, spending) else outlook.without,
         draw_odds=draw_odds,
         kinds=editing.KINDS,

@@ -54,7 +54,7 @@ class WholeFormParser(FormDataParser):
     ) -> tuple[IO[bytes], "MultiDict[str, str]", "MultiDict[str, FileStorage]"]:
         if mimetype not in TYPES:
             raise CutForm
-        seen = _Seen(stream)
+        seen = _TailStream(stream)
         with ExitStack() as refused:
             self.stream_factory = _closed_with(refused, self.stream_factory)
             rest, form, files = super().parse(cast(IO[bytes], seen), mimetype, content_length, options)
@@ -87,7 +87,7 @@ def refuse_cut_forms() -> None:
     _ = request.form
 
 
-class _Seen(RawIOBase):
+class _TailStream(RawIOBase):
     """A stream that remembers the last bytes that were read of it."""
 
     def __init__(self, stream: IO[bytes]) -> None:

@@ -18,7 +18,7 @@ from server.releases.noise_shapes import expect_noise
 from server.releases.offers import QuestionOffer, instead_of_comparing, list_crossable, offers, questions_of
 from server.releases.plans import plan_forms
 from server.releases.plans.added_items import CHOSEN
-from server.releases.plans.plan_forms import AMOUNTS, INSTEAD, STRATA, Typed
+from server.releases.plans.plan_forms import AMOUNTS, INSTEAD, STRATA, PlanForm
 from server.releases.plans.plan_reader import Item, ItemKind, noises, plan_json
 from server.releases.pricing import Price, cells_digest
 from server.releases.survey_shapes import Variable
@@ -54,15 +54,15 @@ class ReleasePage:
     """What is offered, what is typed, and what that costs.
 
     `looked` is the price, where it was asked for and can be said; `problems` is why something was refused,
-    `sent` what the form held, but for what was added since.
+    `form` what the form held, but for what was added since.
     """
 
     survey: Survey
     basis: Basis
-    typed: Typed
+    typed: PlanForm
     looked: Price | None
     problems: Sequence[Problem]
-    sent: MultiDict[str, str]
+    form: MultiDict[str, str]
 
     count = Item(ItemKind.COUNT)
     hierarchy = Item(ItemKind.HIERARCHY)
@@ -93,7 +93,7 @@ class ReleasePage:
         return [leaf.path for leaf in self.shape.leaves if leaf.path]
 
     @cached_property
-    def asked(self) -> dict[str, Question]:
+    def questions(self) -> dict[str, Question]:
         """The questions by name, in their newest wording."""
         return questions_of(self.survey)
 
@@ -104,8 +104,8 @@ class ReleasePage:
 
     def is_begun(self, action: str) -> bool:
         """Whether something is chosen that this button has not added, or refused to add: it must not fold away."""
-        refused = self.problems and self.sent.get("action") == action
-        return bool(refused) or any(self.sent.get(name) for name in CHOSEN[action])
+        refused = self.problems and self.form.get("action") == action
+        return bool(refused) or any(self.form.get(name) for name in CHOSEN[action])
 
     @property
     def shows_questions(self) -> bool:
@@ -117,7 +117,7 @@ class ReleasePage:
         return len(self.typed.items) <= FEW or bool(self.typed.anew(key))
 
     @cached_property
-    def told(self) -> list[tuple[str, str, str | None]]:
+    def problem_texts(self) -> list[tuple[str, str, str | None]]:
         """Each problem: what its field is called, what is wrong, and the id on this page where it can be mended."""
         return [
             (*describe(self._state_in_unit(problem)), self._place(problem.field)) for problem in self.problems
@@ -126,12 +126,12 @@ class ReleasePage:
     @cached_property
     def wrong(self) -> dict[str, str]:
         """What is wrong, by the id of what it is said beside."""
-        return {place: message for _field, message, place in reversed(self.told) if place}
+        return {place: message for _field, message, place in reversed(self.problem_texts) if place}
 
     @property
     def first_wrong(self) -> str | None:
         """The id of the first that is wrong, where the focus goes; None where nothing on the page is."""
-        return next((place for _field, _message, place in self.told if place), None)
+        return next((place for _field, _message, place in self.problem_texts if place), None)
 
     def _state_in_unit(self, problem: Problem) -> Problem:
         """With its limits and its value in the unit in which its field is typed."""
@@ -149,12 +149,12 @@ class ReleasePage:
         shown = {"people": self.shape.respondents is None, "sure": bool(self.paying)}
         if field in _PLAIN or shown.get(field):
             return field
-        return _ADDED.get(self.sent.get("action", ""))
+        return _ADDED.get(self.form.get("action", ""))
 
     @property
     def compared(self) -> list[str]:
         """The questions that are ticked to be compared."""
-        return self.sent.getlist("exceeding")
+        return self.form.getlist("exceeding")
 
     @property
     def amount_of(self) -> str | None:
@@ -201,7 +201,7 @@ class ReleasePage:
         assert self.looked is not None  # a price was shown
         assert self.looked.paying is not None  # of what is paid for
         questions = expected.item.questions
-        unit = self.asked[questions[0]].unit if questions and questions[0] in self.asked else None
+        unit = self.questions[questions[0]].unit if questions and questions[0] in self.questions else None
         words = ReportWords(str(get_locale()))
         return draw_expected(words, expected, self.shape, self.looked.paying.confidence, unit)
 
@@ -210,7 +210,7 @@ class ReleasePage:
         return kinds.offer_label(item, variable, self.shape)
 
 
-def digest_of(typed: Typed) -> str:
+def digest_of(typed: PlanForm) -> str:
     """What tells whether a form still says what it said when its price was shown."""
     chosen = sorted((name, text) for name, text in typed.chosen.items() if name.startswith("anew "))
     document = typed.document()

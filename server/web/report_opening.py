@@ -15,7 +15,7 @@ from server.people import survey_access
 from server.reports import Compared, ComparedSurveys, Report
 from server.reports.chosen_together import parse_together
 from server.reports.explaining import ExplainedAnswer
-from server.reports.formats import Format, InternalReport, Written
+from server.reports.formats import FileContent, Format, InternalReport
 from server.store.engines import snapshot
 from server.store.models import Survey
 from server.study import surveys
@@ -50,7 +50,7 @@ def write_report(
     explain: Callable[[Report], ExplainedAnswer | None] = lambda _report: None,
     compare: Callable[[Report], tuple[Compared, ...]] = lambda _report: (),
     compare_surveys: Callable[[Session, Report], tuple[ComparedSurveys, ...]] = lambda _reading, _report: (),
-) -> tuple[Report, Written]:
+) -> tuple[Report, FileContent]:
     """The report, and it in a format, in the request's language; what was asked for is in it.
 
     That is some questions `together` (`parse_together`), and what `explain`, `compare` and `compare_surveys` find in it

@@ -61,9 +61,9 @@ def choose_question(report: Report) -> QuestionReport:
     return report.question(choose_name("question", [entry.question.name for entry in report.questions]))
 
 
-def choose_figure(asked: QuestionReport) -> str:
+def choose_figure(entry: QuestionReport) -> str:
     """Which estimate of it, by its name; the first where the address has none of this question."""
-    names = [name for name, _ in reports.figures(asked)]
+    names = [name for name, _ in reports.figures(entry)]
     which = request.args.get("figure", "")
     return which if which in names else names[0]
 
@@ -95,7 +95,7 @@ class StrataChoice:
     """Two strata to compare of those that can be: as the page offers them, and as the address names them."""
 
     report: Report
-    asked: QuestionReport
+    entry: QuestionReport
     anytime: bool
 
     @cached_property
@@ -111,7 +111,7 @@ class StrataChoice:
         keys = request.args.get("first_stratum", ""), request.args.get("second_stratum", "")
         if not (all(keys) and self.report.nodes and self.report.pooled and self.report.n):
             return None
-        return reports.compare_strata(self.report, self.asked, keys, self.anytime)
+        return reports.compare_strata(self.report, self.entry, keys, self.anytime)
 
     def axis(self, compared: Compared, shares: bool) -> Axis:
         """What differences are drawn on."""
@@ -124,7 +124,7 @@ class StrataChoice:
     def report_files(self) -> list[tuple[str, str]]:
         """The addresses of the report with the comparison in it, by the names of its formats."""
         query = {name: request.args[name] for name in ("interval", *FIELDS) if request.args.get(name)}
-        return list_reports(self.report, {**query, FIELDS[0]: self.asked.question.name})
+        return list_reports(self.report, {**query, FIELDS[0]: self.entry.question.name})
 
     @property
     def power(self) -> float:

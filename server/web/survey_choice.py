@@ -45,7 +45,7 @@ class SurveysChoice:
 
     reading: Session
     report: Report
-    asked: QuestionReport
+    entry: QuestionReport
     anytime: bool
 
     @cached_property
@@ -73,7 +73,7 @@ class SurveysChoice:
     def ticked(self) -> list[OfferedSurvey]:
         """The newest of them, and those that the address names."""
         newest = self.offered if len(self.offered) <= _MOST_TICKED + 1 else self.offered[:_MOST_TICKED]
-        return [each for each in self.offered if each in newest or each.slug in self.chosen]
+        return [each for each in self.offered if each in newest or each.slug in self.chosen_slugs]
 
     @property
     def listed(self) -> list[OfferedSurvey]:
@@ -82,19 +82,19 @@ class SurveysChoice:
         return [each for each in self.offered if each not in ticked]
 
     @property
-    def chosen(self) -> list[str]:
+    def chosen_slugs(self) -> list[str]:
         """The links that the address names, each once."""
         return list(dict.fromkeys(filter(None, request.args.getlist(FIELD))))
 
     def compare(self) -> ComparedSurveys | None:
         """The question in all of them; None where the address names none."""
-        if not self.chosen:
+        if not self.chosen_slugs:
             return None
-        name, find = self.asked.question.name, partial(find_readable, self.reading)
+        name, find = self.entry.question.name, partial(find_readable, self.reading)
         with take_place(FIELD):
             end = limit_time(FIELD)
             return read_surveys(
-                self.reading, self.report, name, self.chosen, find, anytime=self.anytime, on_step=end
+                self.reading, self.report, name, self.chosen_slugs, find, anytime=self.anytime, on_step=end
             )
 
     def axis(self, compared: ComparedSurveys, shares: bool) -> Axis:
@@ -107,7 +107,7 @@ class SurveysChoice:
 
     def report_files(self) -> list[tuple[str, str]]:
         """The addresses of the report with the comparison in it, by the names of its formats."""
-        query: dict[str, object] = {FIELD: self.chosen, "question": self.asked.question.name}
+        query: dict[str, object] = {FIELD: self.chosen_slugs, "question": self.entry.question.name}
         if self.anytime:
             query["interval"] = "anytime"
         return list_reports(self.report, query)

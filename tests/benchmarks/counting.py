@@ -41,7 +41,7 @@ def count(database_url: str, slug: str) -> list[int]:
         assert survey is not None
         assert survey.current is not None
         wave = Wave.of(survey.current, [None], response_counts.read_shown(session, survey))
-        asked = [wave.asked[f"q{k + 1}"].bytes(by_option=False)[0] for k in range(QUESTIONS)]
+        asked = [wave.questions[f"q{k + 1}"].bytes(by_option=False)[0] for k in range(QUESTIONS)]
         ones = [int(byte.counts[0, 1]) for byte in asked]
         pairs = dict.fromkeys(combinations(range(QUESTIONS), 2), 0)
         for block in wave.blocks():

@@ -78,7 +78,7 @@ def compare(dense: LatentData, combined: LatentData, seed: int) -> tuple[float, 
     expected = evaluate_latent(dense, np.concatenate([slopes, logits[1:].ravel()]))
     tally = make_tally(combined.counts, combined.known, combined.outcome, combined.parts)
     model = CombinedModel(
-        tally, combined.dummies, combined.levels, combined.model, combined.on_step, told=0.0
+        tally, combined.dummies, combined.levels, combined.model, combined.on_step, prior_weight=0.0
     )
     state = CombinedState(model, slopes, logits)
     gradient = np.concatenate([state.gradient, state.towards[1:].ravel()])
@@ -120,7 +120,7 @@ def test_sums_of_terms_slope_and_bend_as_what_they_are_sums_of(
     terms, slopes = rng.normal(size=(12, 5)), rng.normal(size=data.slopes) * 0.5
     logits, step = rng.normal(size=(2, 5, 1 + known)) * 0.5
     tally = make_tally(data.counts, data.known, data.outcome, data.parts)
-    whole = CombinedModel(tally, data.dummies, levels, model, data.on_step, told=0.0)
+    whole = CombinedModel(tally, data.dummies, levels, model, data.on_step, prior_weight=0.0)
     found = CombinedState(replace(whole, terms=terms), slopes, logits)
     expected = CombinedState(whole, slopes, terms @ logits)
     assert found.value == pytest.approx(expected.value, rel=1e-12)

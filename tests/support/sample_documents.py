@@ -36,7 +36,7 @@ def document(*tables: Table, title: str = "Exam survey", own: str = "¿Copió al
             "estimates",
             Text("Estimates"),
             (
-                Paragraph(Text(own, own=True, language="es")),
+                Paragraph(Text(own, from_survey=True, language="es")),
                 *tables,
                 Chart(CHART, "Drawing", "Yes: 40.0 %", reading="How to read it."),
             ),
@@ -46,7 +46,7 @@ def document(*tables: Table, title: str = "Exam survey", own: str = "¿Copió al
         ),
     )
     return Document(
-        Text(title, own=True, language="es"),
+        Text(title, from_survey=True, language="es"),
         "Report of today",
         "en",
         sections,

@@ -214,7 +214,7 @@ def entries(imported: Imported) -> list[dict[str, Any]]:
 
 def why(imported: Imported, said: str) -> str:
     """Why something was not taken; it must be listed exactly once."""
-    (found,) = [note.message for note in imported.not_taken if note.said == said]
+    (found,) = [note.message for note in imported.not_taken if note.value == said]
     return found
 
 

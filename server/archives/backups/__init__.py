@@ -5,7 +5,7 @@ it becomes a database again, and `running_surveys` what it tells of studies that
 request.
 """
 
-from server.archives.backups.backup_writer import Written, write_backup
+from server.archives.backups.backup_writer import BackupSummary, write_backup
 from server.archives.backups.containers import Contents
 from server.archives.backups.envelopes import DamagedError, Lock, Unlock
 from server.archives.backups.restoring import RefusedTargetError, restore_backup, verify_backup

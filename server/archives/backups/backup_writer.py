@@ -38,7 +38,7 @@ _TRIES = 10
 
 
 @dataclass(frozen=True)
-class Written:
+class BackupSummary:
     """What went into a backup: rows of each table, and the surveys that were still running."""
 
     rows: dict[str, int]
@@ -52,7 +52,7 @@ def write_backup(
     *,
     without_running: bool = False,
     report_progress: Callable[[int], object] = lambda _rows: None,
-) -> Written:
+) -> BackupSummary:
     """Write a backup of all that the database holds, but for `LEFT_OUT`.
 
     Parameters
@@ -83,7 +83,7 @@ def write_backup(
 
         beginning = _describe(connection, ids, [each.id for each in running if without_running])
         encrypt_chunks(pack_parts(beginning, list_parts()), file, lock)
-    return Written(rows, running)
+    return BackupSummary(rows, running)
 
 
 def _describe(connection: sa.Connection, ids: list[int], incomplete: list[int]) -> dict[str, Any]:

@@ -66,15 +66,15 @@ def mend(reading: Session, writing: Session, survey_id: int, day: date) -> Recou
     connection = reading.connection()
     lengths = {version.id: len(version.reports) for version in reading.get_one(Survey, survey_id).versions}
     pieces = _Pieces(writing, survey_id, read_revisions(connection, [survey_id]), day)
-    found = recount(connection, survey_id, report_part=pieces.take)
+    result = recount(connection, survey_id, report_part=pieces.take)
     pieces.end_cell()
-    for difference in found.differences:
+    for difference in result.differences:
         key = difference.key
         _mend_numbers(connection, pieces, survey_id, key, lengths[key.version_id])
-    if found.rows != found.counted:
+    if result.rows != result.counted:
         with pieces.holding() as (held, _survey):
-            set_stored(held, survey_id, count_stored(held, survey_id) + found.rows - found.counted)
-    return found
+            set_stored(held, survey_id, count_stored(held, survey_id) + result.rows - result.counted)
+    return result
 
 
 class _Pieces:

@@ -9,7 +9,7 @@ arrived together.
 
 from server.collect.responses.accepting import Acceptance, Arrival, accept, accept_all
 from server.collect.responses.granting import CodeClaim, grant, parse_claim
-from server.collect.responses.looking import Look, look_at_codes
+from server.collect.responses.looking import CodeLookup, look_at_codes
 from server.collect.responses.open_links import Links, check_standing, count_room, find_standing, reason_of
 from server.collect.responses.selling import Purchase, Sale, parse_purchase, sell
 from server.collect.responses.taking_back import is_stored, replay_withdrawals, take_back

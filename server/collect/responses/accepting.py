@@ -77,7 +77,7 @@ def accept_all(
     takes several groups in one transaction may stand in the way of another that does.
     """
     found = links.look_up(connection, {arrival.slug for arrival in arrivals})
-    doors = {slug: _Door(link, now) for slug, link in found.items()}
+    doors = {slug: _LinkRules(link, now) for slug, link in found.items()}
     at_home = [(doors[arrival.slug].survey_id, arrival) for arrival in arrivals if arrival.slug in doors]
     # What has a cap takes one group of responses after the other.
     capped = {link.survey.id: link.survey for link in found.values() if link.survey.cap is not None}
@@ -119,7 +119,7 @@ def accept_all(
     return outcomes
 
 
-class _Door:
+class _LinkRules:
     """What of a link every response that comes by it is held against."""
 
     def __init__(self, link: ResponseLink, now: datetime) -> None:
@@ -146,7 +146,7 @@ class _Arrivals:
     """Responses that are stored together, and what is known of their links, codes and surveys."""
 
     all: Sequence[Arrival]
-    doors: Mapping[str, _Door]
+    links: Mapping[str, _LinkRules]
     codes: Mapping[tuple[int, str | None], Code]
     spent: Collection[SpentKey]
     rooms: Mapping[int, int]
@@ -164,7 +164,7 @@ class _Arrivals:
         taken: dict[StoredKey, int] = {}
         for place, (slug, submission) in enumerate(self.all):
             try:
-                door = find(self.doors, slug)
+                door = find(self.links, slug)
                 key = door.survey_id, submission.id
                 if _is_known(known, key, door, submission):
                     outcomes.append(Acceptance.KNOWN)
@@ -204,7 +204,7 @@ class _Arrivals:
 
 
 def _is_known(
-    known: Mapping[StoredKey, Content | None], key: StoredKey, door: _Door, submission: Submission
+    known: Mapping[StoredKey, Content | None], key: StoredKey, door: _LinkRules, submission: Submission
 ) -> bool:
     """Whether this very response is stored already, or was taken back; an error if its id is, with other content."""
     content = known.get(key)

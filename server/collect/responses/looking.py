@@ -12,7 +12,7 @@ from server.inputs import InputError
 
 
 @dataclass(frozen=True)
-class Look:
+class CodeLookup:
     """A code in its normal form, and the link that it came with."""
 
     slug: str
@@ -20,7 +20,7 @@ class Look:
 
 
 def look_at_codes(
-    connection: sa.Connection, looks: Sequence[Look], now: datetime, links: Links
+    connection: sa.Connection, looks: Sequence[CodeLookup], now: datetime, links: Links
 ) -> list[InputError | None]:
     """What a response with each of these codes would be refused with, for its code or its link; None if it is not.
 

@@ -33,7 +33,7 @@ class _Writing(NamedTuple):
     mode: Mode
 
 
-class _Written(NamedTuple):
+class _StoredRows(NamedTuple):
     """What was written of responses to a survey; where they became a batch at once, how many small ones there were."""
 
     taken: Sequence[_Taken]
@@ -117,7 +117,7 @@ def _finding(survey_id: int, dialect: str) -> Prepared:
 
 def _store_on_sqlite(
     connection: sa.Connection, survey_id: int, taken: Sequence[_Taken], writing: _Writing
-) -> _Written:
+) -> _StoredRows:
     """On SQLite, in one statement where all are new, as most often.
 
     With each statement this thread lets go of the interpreter, and waits until the one that reads requests does.
@@ -135,7 +135,7 @@ def _store_on_sqlite(
     if stored:
         tickets.spend(connection, survey_id, [submission.ticket for submission in stored])
         batches.count(connection, {survey_id: len(stored)})
-    return _Written(taken)
+    return _StoredRows(taken)
 
 
 def _insert_new(
@@ -169,7 +169,7 @@ def _give_rows(taken: Sequence[_Taken], writing: _Writing) -> dict[str, Any]:
 
 def _store_on_postgresql(
     connection: sa.Connection, survey_id: int, taken: Sequence[_Taken], writing: _Writing
-) -> _Written:
+) -> _StoredRows:
     strata = [link.stratum_id for link, _submission in taken]
     values = {
         **_give_rows(taken, writing),
@@ -186,7 +186,7 @@ def _store_on_postgresql(
     there = {ids[start : start + ID_LENGTH] for start in range(0, len(ids), ID_LENGTH)}
     written = [each for each in taken if each[1].id in there]
     tickets.spend(connection, survey_id, [submission.ticket for _link, submission in written])
-    return _Written(written, small)
+    return _StoredRows(written, small)
 
 
 @lru_cache(maxsize=1024)

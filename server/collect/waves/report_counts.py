@@ -111,7 +111,7 @@ class Wave:
         return identities(self.definition)
 
     @cached_property
-    def asked(self) -> Mapping[str, "WaveQuestion"]:
+    def questions(self) -> Mapping[str, "WaveQuestion"]:
         """Each question with its bytes."""
         found, byte, column = {}, 0, 0
         for question in self.definition.questions:
@@ -182,19 +182,19 @@ def _codes_of(byte: int) -> Callable[[Tally], NDArray[np.integer]]:
 
 def same_question(name: str, waves: Sequence[Wave]) -> tuple[WaveQuestion, ...]:
     """A question of the first wave in all waves that ask the same one, that of the first wave first."""
-    newest = waves[0].asked[name]
+    newest = waves[0].questions[name]
     others = [
-        wave.asked[name]
+        wave.questions[name]
         for wave in waves[1:]
         if wave.identities.get(name) == waves[0].identities[name]
-        and _comparable(newest.question, wave.asked[name].question)
+        and _comparable(newest.question, wave.questions[name].question)
     ]
     return newest, *others
 
 
-def by_option(asked: Sequence[WaveQuestion]) -> bool:
+def by_option(versions: Sequence[WaveQuestion]) -> bool:
     """Whether a question has to be looked at answer by answer: some version has a coin for each."""
-    return any(one.question.encoding.by_answer for one in asked)
+    return any(one.question.encoding.by_answer for one in versions)
 
 
 def _comparable(first: Question, second: Question) -> bool:

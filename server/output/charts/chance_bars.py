@@ -11,9 +11,9 @@ _MOST_BARS = 61
 
 
 def chance_bars(
-    title: str, chances: Mapping[int, float], shaded: int, label: Label, said: Sequence[str]
+    title: str, chances: Mapping[int, float], shaded: int, label: Label, descriptions: Sequence[str]
 ) -> Drawing:
-    """Chances of the numbers from -r to r, those from -shaded to shaded darker; `said` is what they show.
+    """Chances of the numbers from -r to r, those from -shaded to shaded darker; `descriptions` is what they show.
 
     Of a line only some of the numbers need be there, in their order.
     """
@@ -42,4 +42,4 @@ def chance_bars(
         text(middle(number), foot + 13, label(number), "mark", "middle")
         for number in dict.fromkeys((-shaded, 0, shaded))
     ]
-    return drawing(title, said, parts, foot + LINE + 2)
+    return drawing(title, descriptions, parts, foot + LINE + 2)

@@ -15,7 +15,7 @@ class PlottedChoice:
     """An answer, what came of it in words, and whether it was chosen; None where nothing was said of it."""
 
     label: str
-    said: str
+    description: str
     chosen: bool | None
 
 
@@ -26,9 +26,9 @@ def choices(title: str, rows: Sequence[PlottedChoice]) -> Drawing:
     for row in rows:
         look, radius = _LOOKS[row.chosen]
         parts.append(f'<circle class="{look}" cx="7" cy="{height + LINE - 7:g}" r="{radius:g}"/>')
-        for words in wrap_text(row.label, WIDTH - _LEFT - estimate_width(row.said) - 12, 3):
+        for words in wrap_text(row.label, WIDTH - _LEFT - estimate_width(row.description) - 12, 3):
             height += LINE
             parts.append(text(_LEFT, height - 3, words, "strong" if row.chosen else ""))
-        parts.append(text(WIDTH, height - 3, row.said, "soft", "end"))
+        parts.append(text(WIDTH, height - 3, row.description, "soft", "end"))
         height += 4
-    return drawing(title, [f"{row.label}: {row.said}" for row in rows], parts, height)
+    return drawing(title, [f"{row.label}: {row.description}" for row in rows], parts, height)

@@ -62,7 +62,7 @@ def course(title: str, points: Sequence[PlottedEstimate], axis: Axis, label: Lab
             for number, words in enumerate(written):
                 parts.append(text(x, foot + 13 + LINE * number, words, "mark", "middle"))
     height = foot + LINE * lines + 2
-    return drawing(title, (f"{point.label}: {point.said}" for point in points), parts, height)
+    return drawing(title, (f"{point.label}: {point.value_text}" for point in points), parts, height)
 
 
 def _height(axis: Axis, value: float) -> float:

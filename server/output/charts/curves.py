@@ -27,13 +27,13 @@ class PlottedCurve:
 
 def curves(
     title: str,
-    said: Sequence[str],
+    descriptions: Sequence[str],
     drawn: Sequence[PlottedCurve],
     across: tuple[Axis, Label],
     up: tuple[Axis, Label],
     columns: Sequence[tuple[float, float, float]] = (),
 ) -> Drawing:
-    """Curves and columns (begin, end, height); `said` is what they show."""
+    """Curves and columns (begin, end, height); `descriptions` is what they show."""
     (axis, label), (levels, level) = across, up
     top, foot = float(LINE), LINE + _HEIGHT
     parts: list[str] = []
@@ -61,7 +61,7 @@ def curves(
         aside = 8 if curve.anchor == "start" else -8
         parts.append(text(x + aside, max(y, LINE / 2) + 2, curve.label, anchor=curve.anchor))
     parts += [text(_at(axis, mark), foot + 13, label(mark), "mark", "middle") for mark in axis.labelled]
-    return drawing(title, said, parts, foot + LINE + 2)
+    return drawing(title, descriptions, parts, foot + LINE + 2)
 
 
 def _at(axis: Axis, value: float) -> float:

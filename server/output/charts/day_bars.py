@@ -10,12 +10,12 @@ _HEIGHT = 90
 
 @dataclass(frozen=True)
 class DayBar:
-    """A period, in percent of the drawing: its area is its number. `said` is what it shows."""
+    """A period, in percent of the drawing: its area is its number. `description` is what it shows."""
 
     start: float
     width: float
     height: float
-    said: str
+    description: str
 
 
 def bars(title: str, drawn: Sequence[DayBar], first: str, last: str, highest: str) -> Drawing:
@@ -28,4 +28,4 @@ def bars(title: str, drawn: Sequence[DayBar], first: str, last: str, highest: st
         parts.append(box(drawn_day.start * WIDTH / 100, foot - height, width, height, "bar"))
     parts.append(line(0, foot, WIDTH, foot, "limit"))
     parts += [text(0, foot + 12, first, "mark"), text(WIDTH, foot + 12, last, "mark", "end")]
-    return drawing(title, (each.said for each in drawn), parts, foot + LINE + 2)
+    return drawing(title, (each.description for each in drawn), parts, foot + LINE + 2)

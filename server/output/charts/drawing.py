@@ -49,10 +49,10 @@ class Drawing:
 
 
 def drawing(
-    title: str, said: Iterable[str], parts: Iterable[str], height: float, width: int = WIDTH
+    title: str, descriptions: Iterable[str], parts: Iterable[str], height: float, width: int = WIDTH
 ) -> Drawing:
-    """Shapes and texts together; `said` is what they show, piece by piece."""
-    alternative = "; ".join(said)
+    """Shapes and texts together; `descriptions` is what they show, piece by piece."""
+    alternative = "; ".join(descriptions)
     # `role` and the title first: that is what a screen reader says; the description follows.
     svg = (
         f'<svg class="drawing" viewBox="0 -{_ABOVE} {width} {format_xy(height + _ABOVE)}" role="img">'

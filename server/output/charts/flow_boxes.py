@@ -16,8 +16,8 @@ class FlowStep:
     """A step: what it is, how many are in it in words, and who does not come to the next one (nothing where nobody)."""
 
     name: str
-    said: str
-    left: str = ""
+    amount: str
+    dropouts: str = ""
 
 
 def flow(title: str, steps: Sequence[FlowStep]) -> Drawing:
@@ -32,7 +32,7 @@ def flow(title: str, steps: Sequence[FlowStep]) -> Drawing:
         )  # a path has no filling of its own on paper
         baseline = top + _PAD + SIZE - 1
         parts += [text(middle, baseline + LINE * k, each, anchor="middle") for k, each in enumerate(words)]
-        parts.append(text(middle, baseline + LINE * len(words), step.said, "strong", "middle"))
+        parts.append(text(middle, baseline + LINE * len(words), step.amount, "strong", "middle"))
         top += height
         if place == len(steps) - 1:
             break
@@ -42,11 +42,13 @@ def flow(title: str, steps: Sequence[FlowStep]) -> Drawing:
             f'<path class="line" d="M{middle - 4} {format_xy(foot - 6)}L{middle} {format_xy(foot - 1)}'
         )
         parts[-1] += f'L{middle + 4} {format_xy(foot - 6)}"/>'
-        if step.left:
-            beside = wrap_text(step.left, WIDTH - middle - _BESIDE)
+        if step.dropouts:
+            beside = wrap_text(step.dropouts, WIDTH - middle - _BESIDE)
             start = top + _DOWN / 2 + 4 - LINE * (len(beside) - 1) / 2
             parts.append(line(middle, top + _DOWN / 2, middle + _BESIDE - 4, top + _DOWN / 2, "line"))
             parts += [text(middle + _BESIDE, start + LINE * k, each, "mark") for k, each in enumerate(beside)]
         top = foot
-    told = (f"{step.name}: {step.said}" + (f" ({step.left})" if step.left else "") for step in steps)
+    told = (
+        f"{step.name}: {step.amount}" + (f" ({step.dropouts})" if step.dropouts else "") for step in steps
+    )
     return drawing(title, told, parts, top + 2)

@@ -34,7 +34,7 @@ class PlottedEstimate:
     """
 
     label: str
-    said: str
+    value_text: str
     value: float | None
     interval: tuple[float, float] | None
     heading: str = ""
@@ -87,7 +87,7 @@ def _rows(
 
 def _say_rows(rows: Sequence[PlottedEstimate]) -> Iterator[str]:
     for row in rows:
-        yield f"{row.heading} {row.label}: {row.said}".strip()
+        yield f"{row.heading} {row.label}: {row.value_text}".strip()
 
 
 def _write_words(parts: list[str], row: PlottedEstimate, height: float) -> float:
@@ -99,13 +99,13 @@ def _write_words(parts: list[str], row: PlottedEstimate, height: float) -> float
             parts.append(text(0, height - 3, words, "strong"))
     indent = row.depth * _STEP
     room = WIDTH - indent
-    beside = room - estimate_width(row.said) - 12
+    beside = room - estimate_width(row.value_text) - 12
     # Beside long numbers a label would be cut to a few letters a line.
     apart = beside < min(estimate_width(row.label), room / 3)
     for words in wrap_text(row.label, room if apart else beside, 3):
         height += LINE
         parts.append(text(indent, height - 3, words))
-    for place, words in enumerate(wrap_text(row.said, WIDTH)):
+    for place, words in enumerate(wrap_text(row.value_text, WIDTH)):
         if place or apart:
             height += LINE
         parts.append(text(WIDTH, height - 3, words, anchor="end"))

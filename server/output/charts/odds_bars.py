@@ -15,13 +15,13 @@ _GAP = 8
 class OddsBar:
     """Of so many people who enter `name`, `counts[place]` arrive with the answer at that place.
 
-    `own` is the place of the very answer that was entered; `said` tells it in words.
+    `true_place` is the place of the very answer that was entered; `description` tells it in words.
     """
 
     name: str
     counts: Sequence[int]
-    own: int
-    said: str
+    true_place: int
+    description: str
 
 
 def odds_bars(title: str, rows: Sequence[OddsBar]) -> Drawing:
@@ -38,8 +38,10 @@ def odds_bars(title: str, rows: Sequence[OddsBar]) -> Drawing:
         for place, count in enumerate(row.counts):
             width = across * count / people
             if count:
-                parts.append(box(x, middle - _BAR / 2, width, _BAR, "sure" if place == row.own else "others"))
+                parts.append(
+                    box(x, middle - _BAR / 2, width, _BAR, "sure" if place == row.true_place else "others")
+                )
             x += width
-        parts.append(text(WIDTH, middle + 4, f"{row.counts[row.own]} / {people}", anchor="end"))
+        parts.append(text(WIDTH, middle + 4, f"{row.counts[row.true_place]} / {people}", anchor="end"))
         top += height + _GAP
-    return drawing(title, (row.said for row in rows), parts, max(top - _GAP, 0) + 2)
+    return drawing(title, (row.description for row in rows), parts, max(top - _GAP, 0) + 2)

@@ -29,7 +29,7 @@ class PlottedGroup:
 
     depth: int
     name: str
-    said: str
+    value_text: str
     value: float | None
     interval: tuple[float, float] | None = None
     limits: str = ""
@@ -39,7 +39,7 @@ def tree(title: str, branches: Sequence[PlottedGroup]) -> Drawing:
     """Each group below the one that it is in, as they come."""
     ends = [each.interval[1] for each in branches if each.interval is not None]
     most = max([each.value for each in branches if each.value is not None] + ends, default=0)
-    room = max((estimate_width(each.said) for each in branches), default=0) + 8
+    room = max((estimate_width(each.value_text) for each in branches), default=0) + 8
     parts: list[str] = []
     above: dict[int, float] = {}
     height = 0.0
@@ -53,7 +53,7 @@ def tree(title: str, branches: Sequence[PlottedGroup]) -> Drawing:
             parts.append(f'<path class="line" d="M{corner} {start:.1f}V{middle:.1f}H{x - 3}"/>')
         above[branch.depth] = middle + 6
         parts += [text(x, middle + 4 + LINE * k, one) for k, one in enumerate(words)]
-        parts.append(text(WIDTH - _BAR - 6, middle + 4, branch.said, anchor="end"))
+        parts.append(text(WIDTH - _BAR - 6, middle + 4, branch.value_text, anchor="end"))
         if branch.value is not None and branch.value > 0:
             parts.append(box(WIDTH - _BAR, middle - 5, _BAR * branch.value / most, 10, "bar"))
         if branch.interval is not None and most > 0:
@@ -62,5 +62,7 @@ def tree(title: str, branches: Sequence[PlottedGroup]) -> Drawing:
             path = f"M{format_xy(low)} {format_xy(middle)}H{format_xy(high)}{marks}"
             parts.append(f'<path class="range thin" d="{path}"/>')
         height += _ROW + LINE * (len(words) - 1)
-    said = (f"{each.name}: {each.said}{f' ({each.limits})' if each.limits else ''}" for each in branches)
+    said = (
+        f"{each.name}: {each.value_text}{f' ({each.limits})' if each.limits else ''}" for each in branches
+    )
     return drawing(title, said, parts, height + 2)

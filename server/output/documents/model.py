@@ -33,10 +33,10 @@ class Number:
 
 @dataclass(frozen=True)
 class Text:
-    """A text. One of the survey's own (`own`) is in `language` and may run right to left."""
+    """A text. One of the survey's own (`from_survey`) is in `language` and may run right to left."""
 
     text: str
-    own: bool = False
+    from_survey: bool = False
     language: str = ""
     strong: bool = False
     code: bool = False

@@ -189,8 +189,8 @@ def _write_cell(cell: Cell) -> dict[str, Any]:
         return {"text": cell.text}
     return {
         "text": breakable(cell.text),
-        "language": cell.language if cell.own else "",
-        "rtl": cell.own and is_right_to_left(cell.text),
+        "language": cell.language if cell.from_survey else "",
+        "rtl": cell.from_survey and is_right_to_left(cell.text),
         "strong": cell.strong,
         "code": cell.code,
     }
@@ -205,7 +205,7 @@ def _run(run: Run) -> dict[str, Any]:
     """Some words of Markdown, and what stands after them: a link's address."""
     return {
         "text": breakable(run.text),
-        "after": breakable(run.written[len(run.text) :]),
+        "after": breakable(run.plain_text[len(run.text) :]),
         "strong": run.strong,
         "emphasis": run.emphasis,
         "href": run.href,

@@ -60,7 +60,7 @@ def write_passage(sheet: "Worksheet", row: int, passage: Passage, look: CellForm
     for place, line in enumerate(passage.lines):
         before = ("\n" if place else "") + ("• " if passage.items else "")
         for run in ([Run(before)] if before else []) + list(line):
-            parts += [look(bold=run.strong, italic=run.emphasis), fit_text(run.written)]
+            parts += [look(bold=run.strong, italic=run.emphasis), fit_text(run.plain_text)]
     if len(parts) < 4 or len(passage.text) >= _CELL_LIMIT:  # rich are two parts and more
         first = passage.lines[0][0]
         sheet.write_string(

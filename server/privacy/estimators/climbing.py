@@ -48,9 +48,9 @@ class CombinedObjective:
         information = self.search.measure(summit, self.penalty(top.theta)[2]).information
         return replace(self._describe(summit), information=information)
 
-    def _describe(self, found: Summit) -> Height:
-        size = found.gradient.size
-        return Height(found.state.slopes, found.value, found.gradient, np.zeros((size, size)))
+    def _describe(self, summit: Summit) -> Height:
+        size = summit.gradient.size
+        return Height(summit.state.slopes, summit.value, summit.gradient, np.zeros((size, size)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,10 +61,8 @@ class PenalisedRows:
     penalty: Penalty
 
     def __call__(self, theta: Floats) -> Height:
-        found, (value, gradient, bend) = evaluate_latent(self.data, theta), self.penalty(theta)
-        return Height(
-            theta, found.value + value, found.gradient + gradient, found.information + np.diag(bend)
-        )
+        top, (value, gradient, bend) = evaluate_latent(self.data, theta), self.penalty(theta)
+        return Height(theta, top.value + value, top.gradient + gradient, top.information + np.diag(bend))
 
     @cached_property
     def sketch(self) -> "PenalisedRows | None":

@@ -35,8 +35,8 @@ ONE_PERSON = 1.0
 class CombinedModel:
     """A tally, what each combination of answers adds to the log odds, and how the outcome's levels follow.
 
-    `told` is how many people the prior of the chances of combinations tells as much as. Their logarithms are sums of
-    the columns of `terms`, shape (K, r), times `logits`; without any, each combination has its own.
+    `prior_weight` is how many people the prior of the chances of combinations tells as much as. Their logarithms are
+    sums of the columns of `terms`, shape (K, r), times `logits`; without any, each combination has its own.
     """
 
     tally: CombinedTally
@@ -44,7 +44,7 @@ class CombinedModel:
     levels: int
     model: OutcomeModel
     on_step: Callable[[], None]
-    told: float = ONE_PERSON
+    prior_weight: float = ONE_PERSON
     terms: Floats | None = None
 
     @property
@@ -122,7 +122,7 @@ class CombinedState:
         logs = logs - logs.max(axis=0)
         logs = np.maximum(logs - np.log(np.exp(logs).sum(axis=0)), -600.0).T
         self.chances = np.exp(logs)
-        self._prior = model.told * tally.masses / tally.masses.sum() / size
+        self._prior = model.prior_weight * tally.masses / tally.masses.sum() / size
         self.prior = self.value = float(self._prior @ logs.sum(axis=1))
         self._seen = [self._see(sheet) for sheet in tally.sheets]
         pulls = np.zeros((model.levels - 1, model.columns))

@@ -40,7 +40,7 @@ class OpenProfile:
         self, objective: Objective, starts: Sequence[Floats], lookouts: Iterable[Floats] = ()
     ) -> None:
         self._objective = objective
-        self.top = max((climb_far(objective, start) for start in starts), key=lambda found: found.value)
+        self.top = max((climb_far(objective, start) for start in starts), key=lambda top: top.value)
         self._beside = self._list_maxima(lookouts)
 
     def _list_maxima(self, lookouts: Iterable[Floats]) -> list[Height]:
@@ -75,9 +75,9 @@ class OpenProfile:
                 at = limit + math.copysign(beyond, step)
                 if math.isinf(limit) or abs(at - near.theta[place]) > FARTHEST:
                     break
-                found = self._look_beside(beside, place, at, lost)
-                if self._lose_root(found) < lost:
-                    limit = self._walk(at, found, place, step, lost)
+                top = self._look_beside(beside, place, at, lost)
+                if self._lose_root(top) < lost:
+                    limit = self._walk(at, top, place, step, lost)
         return limit
 
     def _walk(self, limit: float, near: Height, place: int, step: float, lost: float) -> float:
@@ -106,19 +106,19 @@ class OpenProfile:
         """Twice the log-likelihood that is lost where only `free` coefficients move; `near` is where to begin."""
         return self._measure(climb_far(self._objective, near, free))
 
-    def _lose_root(self, found: Height) -> float:
-        return math.sqrt(self._measure(found))
+    def _lose_root(self, top: Height) -> float:
+        return math.sqrt(self._measure(top))
 
-    def _measure(self, found: Height) -> float:
+    def _measure(self, top: Height) -> float:
         for _ in range(_MOST_MAXIMA):
-            if not is_higher(found, self.top):
+            if not is_higher(top, self.top):
                 break
-            self.top = climb(self._objective, found.theta)
-        return max(2 * (self.top.value - found.value), 0.0)
+            self.top = climb(self._objective, top.theta)
+        return max(2 * (self.top.value - top.value), 0.0)
 
 
-def _is_same(found: Height, other: Height) -> bool:
+def _is_same(top: Height, other: Height) -> bool:
     """Whether two maxima are one, or as likely all along the line from 0 through both."""
-    length = float(np.linalg.norm(found.theta) * np.linalg.norm(other.theta))
-    alike = float(found.theta @ other.theta) > _ALIKE * length
-    return alike and abs(found.value - other.value) < _SAME
+    length = float(np.linalg.norm(top.theta) * np.linalg.norm(other.theta))
+    alike = float(top.theta @ other.theta) > _ALIKE * length
+    return alike and abs(top.value - other.value) < _SAME

@@ -58,10 +58,10 @@ def compare_slopes(data: LatentData, theta: Floats, sample: RowSample | None) ->
         statistic = float(moved @ np.linalg.solve(apart @ inverse @ apart.T, moved))
         return LikelihoodRatioTest(statistic, row, float(chdtrc(row, statistic)))
     varied = inverse @ sample.spread(made.list_scores()) @ inverse
-    found = compare_with_zero(moved, apart @ varied @ apart.T, sample.degrees_of_freedom)
-    if found.degrees_of_freedom[0] < row or found.degrees_of_freedom[1] < 1:
+    test = compare_with_zero(moved, apart @ varied @ apart.T, sample.degrees_of_freedom)
+    if test.degrees_of_freedom[0] < row or test.degrees_of_freedom[1] < 1:
         return None
-    return LikelihoodRatioTest(row * found.statistic, row, found.p_value)
+    return LikelihoodRatioTest(row * test.statistic, row, test.p_value)
 
 
 def _write_steps(data: LatentData, theta: Floats) -> _FreeSteps:

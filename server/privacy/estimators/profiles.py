@@ -22,14 +22,14 @@ _BENT = 0.1
 _BETTER, _MOST_BETTER, _ROUNDED = 1e-6, 1e-3, 1e-10
 
 
-def is_higher(found: Height, top: Height) -> bool:
+def is_higher(summit: Height, top: Height) -> bool:
     """Whether a maximum is another one that is higher, and not the same, found a little nearer.
 
     As a fraction of the log-likelihood, but no more than would move a limit: of 10 million people a millionth would
     be ten nats, and the lower of two maxima would be taken for the only one.
     """
     size = abs(top.value)
-    return found.value > top.value + max(min(_BETTER * (1 + size), _MOST_BETTER), _ROUNDED * size)
+    return summit.value > top.value + max(min(_BETTER * (1 + size), _MOST_BETTER), _ROUNDED * size)
 
 
 class HigherError(Exception):
@@ -128,10 +128,10 @@ def find_limit(
 
     def measure_at(at: float, near: Height, beside: Height | None = None) -> _Looked:
         start = move_along(near, place, at) if beside is None else join_points(near, beside, place, at)
-        found = climb(objective, start, free, least=ENOUGH)
-        if is_higher(found, top):
-            raise HigherError(found.theta)
-        return _Looked(at, math.sqrt(max(2 * (top.value - found.value), 0.0)), found)
+        summit = climb(objective, start, free, least=ENOUGH)
+        if is_higher(summit, top):
+            raise HigherError(summit.theta)
+        return _Looked(at, math.sqrt(max(2 * (top.value - summit.value), 0.0)), summit)
 
     inner = _Looked(float(top.theta[place]), 0.0, top)
     if begin is not None:

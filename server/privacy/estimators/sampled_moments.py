@@ -53,7 +53,7 @@ class Moments:
     degrees_of_freedom: int
 
     @property
-    def told(self) -> bool:
+    def tells_spread(self) -> bool:
         """Whether the rows tell how much they vary."""
         known = bool(np.isfinite(self.values).all() and np.isfinite(self.covariance).all())
         return known and self.degrees_of_freedom >= 1
@@ -61,14 +61,14 @@ class Moments:
     def combine(self, factors: ArrayLike, offset: ArrayLike = 0.0) -> "Moments":
         """Sums of them, `factors` of shape (r, q), each with its number added."""
         rows = np.atleast_2d(np.asarray(factors, dtype=np.float64))
-        spread = rows @ self.covariance @ rows.T if self.told else np.full((len(rows),) * 2, np.inf)
+        spread = rows @ self.covariance @ rows.T if self.tells_spread else np.full((len(rows),) * 2, np.inf)
         added = np.asarray(offset, dtype=np.float64)
         return Moments(rows @ self.values + added, spread, self.degrees_of_freedom)
 
     def measure(self, place: int, confidence: float) -> MomentEstimate:
         """One of them."""
         value, variance = float(self.values[place]), float(self.covariance[place, place])
-        if not self.told or not variance > (1e-12 * (1 + abs(value))) ** 2:
+        if not self.tells_spread or not variance > (1e-12 * (1 + abs(value))) ** 2:
             return MomentEstimate(value, math.inf, _NO_LIMITS)
         error = math.sqrt(variance)
         reach = self._quantile(confidence) * error
@@ -76,16 +76,16 @@ class Moments:
 
     def measure_share(self, place: int, confidence: float) -> MomentEstimate:
         """The same of a share of rows: the exact interval of as many evenly drawn rows as vary as much."""
-        found = self.measure(place, confidence)
-        share = found.value
-        if not (0 < share < 1 and math.isfinite(found.standard_error)):
-            return found
-        rows = share * (1 - share) / found.standard_error**2
+        estimate = self.measure(place, confidence)
+        share = estimate.value
+        if not (0 < share < 1 and math.isfinite(estimate.standard_error)):
+            return estimate
+        rows = share * (1 - share) / estimate.standard_error**2
         rows *= (normal_quantile(confidence) / self._quantile(confidence)) ** 2
         yes, tail = rows * share, (1 - confidence) / 2
         low = float(betaincinv(yes, rows - yes + 1, tail))
         high = float(betaincinv(yes + 1, rows - yes, 1 - tail))
-        return MomentEstimate(share, found.standard_error, (low, high))
+        return MomentEstimate(share, estimate.standard_error, (low, high))
 
     def divide(self, top: int, bottom: int, confidence: float) -> MomentEstimate:
         """One by another: the interval is Fieller's, without ends where the second may be 0."""
@@ -93,7 +93,7 @@ class Moments:
         if below == 0:
             return MomentEstimate(math.nan, math.inf, _NO_LIMITS)
         value = above / below
-        if not self.told:
+        if not self.tells_spread:
             return MomentEstimate(value, math.inf, _NO_LIMITS)
         places = [top, bottom]
         own = self.covariance[np.ix_(places, places)]
@@ -115,7 +115,7 @@ class Moments:
     def find_below(self, place: int) -> float:
         """One-sided p value of "it is 0 or more": small where it is below; 1 where the rows do not tell."""
         variance = float(self.covariance[place, place])
-        if not self.told or variance <= 0:
+        if not self.tells_spread or variance <= 0:
             return 1.0
         return float(stdtr(self.degrees_of_freedom, float(self.values[place]) / math.sqrt(variance)))
 
@@ -131,9 +131,9 @@ def measure_means(
     `least` are variances of each row's numbers that coins add whatever is true, of the same shape: rows that happen to
     be alike do not make a result certain.
     """
-    found = estimate_row_ratios(values * inside, inside, sample)
-    covariance = found.covariance
+    ratios = estimate_row_ratios(values * inside, inside, sample)
+    covariance = ratios.covariance
     if least is not None:
         floor = sample.weights**2 @ (inside * least) / np.maximum(sample.weights @ inside, 1e-300) ** 2
         covariance = covariance + np.diag(np.maximum(floor - np.diag(covariance), 0))
-    return Moments(found.values, covariance, int(found.degrees_of_freedom.min()))
+    return Moments(ratios.values, covariance, int(ratios.degrees_of_freedom.min()))

@@ -103,23 +103,25 @@ def estimate_from_rows(
     return pick_estimate(estimate_ratios([_guess(part) for part in parts], sample), 0, confidence)
 
 
-def pick_estimate(found: RatioEstimates, place: int, confidence: float) -> WeightedEstimate:
+def pick_estimate(estimates: RatioEstimates, place: int, confidence: float) -> WeightedEstimate:
     """One of several ratios."""
-    value, n = float(found.values[place]), int(found.rows[place])
-    variance, freedom = float(found.covariance[place, place]), int(found.degrees_of_freedom[place])
-    return _state(value, variance, freedom, float(found.evenly[place]), n, confidence)
+    value, n = float(estimates.values[place]), int(estimates.rows[place])
+    variance, freedom = float(estimates.covariance[place, place]), int(estimates.degrees_of_freedom[place])
+    return _state(value, variance, freedom, float(estimates.evenly[place]), n, confidence)
 
 
-def pick_difference(found: RatioEstimates, first: int, second: int, confidence: float) -> WeightedEstimate:
+def pick_difference(
+    estimates: RatioEstimates, first: int, second: int, confidence: float
+) -> WeightedEstimate:
     """The second of several ratios less the first; its design effect is as of two groups without a person in both."""
-    covariance, places = found.covariance, [first, second]
+    covariance, places = estimates.covariance, [first, second]
     variance = float(np.diag(covariance)[places].sum() - 2 * covariance[first, second])
     return _state(
-        float(found.values[second] - found.values[first]),
+        float(estimates.values[second] - estimates.values[first]),
         variance,
-        int(found.degrees_of_freedom[places].min()),
-        float(found.evenly[places].sum()),
-        int(found.rows[places].sum()),
+        int(estimates.degrees_of_freedom[places].min()),
+        float(estimates.evenly[places].sum()),
+        int(estimates.rows[places].sum()),
         confidence,
     )
 
@@ -145,15 +147,15 @@ class WeightedOddsRatio:
 
 
 def pick_odds_ratio(
-    found: RatioEstimates, first: int, second: int, confidence: float
+    ratios: RatioEstimates, first: int, second: int, confidence: float
 ) -> WeightedOddsRatio | None:
     """The odds of the second of several shares over those of the first.
 
     None where a share is not between 0 and 1, or the rows do not tell how much they vary.
     """
     places = [first, second]
-    shares, covariance = found.values[places], found.covariance[np.ix_(places, places)]
-    freedom = int(found.degrees_of_freedom[places].min())
+    shares, covariance = ratios.values[places], ratios.covariance[np.ix_(places, places)]
+    freedom = int(ratios.degrees_of_freedom[places].min())
     if not ((shares > 0) & (shares < 1)).all() or not np.isfinite(covariance).all() or freedom < 1:
         return None
     slope = np.array([-1.0, 1.0]) / (shares * (1 - shares))

@@ -80,7 +80,7 @@ class InventedSurvey:
         )
 
         def codes(name: str) -> list[NDArray[np.integer]]:
-            columns = len(next(each for each in self.variables if each.name == name).asked[0].coins)
+            columns = len(next(each for each in self.variables if each.name == name).versions[0].coins)
             reports = np.array([report[name] for _, report in people], dtype=np.int64)
             return list(reports.reshape(len(people), columns).T)
 
@@ -111,7 +111,7 @@ def question(
         first=first,
         values=None if values is None else tuple(values),
         steps=None,
-        asked=(VariableVersion(1, tuple(Coins(len(design.weights), design) for design in made)),),
+        versions=(VariableVersion(1, tuple(Coins(len(design.weights), design) for design in made)),),
     )
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from server.inputs.problems import N_
-from server.releases.kinds.base import OWN_LINK, Drawn, Error, KindOffer, Query, ReleaseKind, is_countable
+from server.releases.kinds.base import OWN_LINK, Error, ItemDraw, KindOffer, Query, ReleaseKind, is_countable
 from server.releases.kinds.counts import Count, TreeCounts
 from server.releases.kinds.joint_tables import JointTable
 from server.releases.kinds.mean_items import mean_of
@@ -26,8 +26,8 @@ from server.releases.survey_shapes import Shape, Source, Variable
 __all__ = [
     "KINDS",
     "OWN_LINK",
-    "Drawn",
     "Error",
+    "ItemDraw",
     "Query",
     "ReleaseKind",
     "Shuffled",
@@ -255,7 +255,7 @@ def query_of(item: Item, shape: Shape, field: str) -> Query:
     return query(item, narrow_shape(item, shape, field), field)
 
 
-def draw_item(item: Item, source: Source, field: str, confidence: float) -> Drawn:
+def draw_item(item: Item, source: Source, field: str, confidence: float) -> ItemDraw:
     """Count, perturb and estimate an item whose loss is stated: what every release does, and is audited.
 
     Raises

@@ -37,7 +37,7 @@ class Error:
 
 
 @dataclass(frozen=True)
-class Drawn:
+class ItemDraw:
     """What was drawn for an item."""
 
     figures: tuple[Figure, ...]
@@ -58,7 +58,7 @@ class Query(Protocol):
     def error(self, epsilon: float, delta: float, people: int | None) -> Error:
         """What to expect; looks at no data."""
 
-    def draw(self, source: Source, epsilon: float, delta: float, confidence: float) -> Drawn:
+    def draw(self, source: Source, epsilon: float, delta: float, confidence: float) -> ItemDraw:
         """Count, perturb, estimate."""
 
 

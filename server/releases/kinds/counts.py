@@ -8,7 +8,15 @@ import numpy as np
 from server.inputs import N_, refuse
 from server.privacy.noise import geometric_interval
 from server.privacy.queries import Hierarchy, hierarchy
-from server.releases.kinds.base import OWN_LINK, SEPARATOR, Drawn, Error, count_known, is_bounded, leaves_of
+from server.releases.kinds.base import (
+    OWN_LINK,
+    SEPARATOR,
+    Error,
+    ItemDraw,
+    count_known,
+    is_bounded,
+    leaves_of,
+)
 from server.releases.noisy_cells import Noise, people
 from server.releases.plans.items import Item
 from server.releases.survey_shapes import Shape, Source
@@ -37,7 +45,7 @@ class Count:
         """Of the number of people."""
         return Error("people", float(np.sqrt(self.noise(epsilon, delta).variance)))
 
-    def draw(self, source: Source, epsilon: float, delta: float, confidence: float) -> Drawn:
+    def draw(self, source: Source, epsilon: float, delta: float, confidence: float) -> ItemDraw:
         """The noisy number."""
         exact = np.array([people(source, self.leaves).sum()])
         (noisy,) = self.noise(epsilon, delta).add([exact])
@@ -45,7 +53,7 @@ class Count:
         error = float(np.sqrt(self.noise(epsilon, delta).variance))
         place = ((STRATUM, SEPARATOR.join(self.item.stratum)),) if self.item.stratum else ()
         figure = Figure("respondents", place, int(noisy[0]), error, low, high)
-        return Drawn((figure,), {"l1_sensitivity": 1, "noise_variance": error**2})
+        return ItemDraw((figure,), {"l1_sensitivity": 1, "noise_variance": error**2})
 
     def noise(self, epsilon: float, delta: float) -> Noise:
         """On each number."""
@@ -80,7 +88,7 @@ class TreeCounts:
         smallest = [errors[query.nodes.index(path)] for path in query.leaves]
         return Error("people", float(np.sqrt(np.mean(np.square(smallest)))))
 
-    def draw(self, source: Source, epsilon: float, delta: float, confidence: float) -> Drawn:
+    def draw(self, source: Source, epsilon: float, delta: float, confidence: float) -> ItemDraw:
         """The noisy tree."""
         query = self._query(epsilon)
         answer = query.release(people(source, self.leaves), confidence)
@@ -91,7 +99,7 @@ class TreeCounts:
                 query.nodes, answer.value.tolist(), errors, answer.interval.tolist(), strict=True
             )
         ]
-        return Drawn(
+        return ItemDraw(
             tuple(figures),
             {"l1_sensitivity": query.sensitivity(), "levels": len(query.level_epsilons)},
         )

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from server.releases.kinds.base import Drawn, Error, count_known, is_bounded
+from server.releases.kinds.base import Error, ItemDraw, count_known, is_bounded
 from server.releases.noisy_cells import NOTHING_ADDED, Noise
 from server.releases.ratio_estimates import estimate
 from server.releases.survey_shapes import Shape, Source, Variable
@@ -34,10 +34,10 @@ class ExactMean:
         noise = math.sqrt(self._noise(epsilon, delta)[0].variance) * half_step / people
         return Error("value", noise, noise)
 
-    def draw(self, source: Source, epsilon: float, delta: float, confidence: float) -> Drawn:
+    def draw(self, source: Source, epsilon: float, delta: float, confidence: float) -> ItemDraw:
         """The noisy sum, the noisy count, and what they say of the mean."""
         total = count = 0
-        for rows in source.of([one.version for one in self.variable.asked]):
+        for rows in source.of([one.version for one in self.variable.versions]):
             chosen = rows.select_from(self.leaves)
             steps = rows.codes(self.variable.name)[-1]
             away = 2 * steps[chosen].astype(np.int64) - self._steps
@@ -69,7 +69,7 @@ class ExactMean:
             "lowest": low,
             "highest": high,
         }
-        return Drawn((figure,), notes)
+        return ItemDraw((figure,), notes)
 
     @property
     def _ends(self) -> tuple[float, float]:
@@ -84,7 +84,7 @@ class ExactMean:
     def _noise(self, epsilon: float, delta: float) -> tuple[Noise, Noise]:
         """Of the sum and of the count."""
         kind = self.mechanism
-        if count_known(self.shape, [one.version for one in self.variable.asked], self.leaves) is not None:
+        if count_known(self.shape, [one.version for one in self.variable.versions], self.leaves) is not None:
             return Noise(kind, 2 * self._steps, epsilon, delta, single=True), Noise(
                 NOTHING_ADDED, 0, epsilon, delta
             )

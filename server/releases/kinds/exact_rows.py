@@ -36,7 +36,7 @@ class NumberColumn:
     @property
     def versions(self) -> Sequence[int]:
         """Those that have it."""
-        return [one.version for one in self.variable.asked]
+        return [one.version for one in self.variable.versions]
 
     def count_steps(self, source: Source) -> NDArray[np.int64]:
         """How many rows hold each number of the grid, exactly."""

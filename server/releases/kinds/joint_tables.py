@@ -10,7 +10,15 @@ from types import EllipsisType
 import numpy as np
 
 from server.inputs import N_, refuse
-from server.releases.kinds.base import Drawn, Error, count_known, is_bounded, leaves_of, path_of, variables_of
+from server.releases.kinds.base import (
+    Error,
+    ItemDraw,
+    count_known,
+    is_bounded,
+    leaves_of,
+    path_of,
+    variables_of,
+)
 from server.releases.kinds.fitting import fit_tables
 from server.releases.kinds.weighted import StrataWeights, strata_weights
 from server.releases.noisy_cells import Counts, Noise, VersionGroup, notes_of, parts_of, tally, versions_of
@@ -89,7 +97,7 @@ class JointTable:
         total = self._total is not None
         return Error("share", *expected_error(cells, noise, people, sampled=self.shape.sampled, total=total))
 
-    def draw(self, source: Source, epsilon: float, delta: float, confidence: float) -> Drawn:
+    def draw(self, source: Source, epsilon: float, delta: float, confidence: float) -> ItemDraw:
         """Noisy cells, and the shares that they say."""
         noise = self.noise(epsilon, delta)
         exact = [
@@ -107,7 +115,7 @@ class JointTable:
         first = [] if weights is None else self._weight_tables(tables, weights, noise, confidence)
         figures = [*first, *self._cells(tables, noise, confidence), *self._margins(tables, noise, confidence)]
         notes = {} if weights is None else weights.notes
-        return Drawn(tuple(figures), notes_of(noise, versions_of(self._parts)) | notes)
+        return ItemDraw(tuple(figures), notes_of(noise, versions_of(self._parts)) | notes)
 
     def _weights(self, tables: dict[Columns, list[Counts]], noise: Noise) -> StrataWeights | None:
         """How strata count by their populations, where cells were paid for by stratum."""

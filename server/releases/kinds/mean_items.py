@@ -7,7 +7,15 @@ from functools import cached_property
 import numpy as np
 
 from server.inputs import N_, refuse
-from server.releases.kinds.base import Drawn, Error, count_known, is_bounded, leaves_of, path_of, variables_of
+from server.releases.kinds.base import (
+    Error,
+    ItemDraw,
+    count_known,
+    is_bounded,
+    leaves_of,
+    path_of,
+    variables_of,
+)
 from server.releases.kinds.exact_means import ExactMean
 from server.releases.kinds.weighted import StrataWeights, strata_weights
 from server.releases.noisy_cells import Counts, Noise, VersionGroup, notes_of, parts_of, tally, versions_of
@@ -48,7 +56,7 @@ class MeanItem:
         noise = self.noise(epsilon, delta)
         return Error("value", *expected_error(parts, noise, people, sampled=self.shape.sampled, total=total))
 
-    def draw(self, source: Source, epsilon: float, delta: float, confidence: float) -> Drawn:
+    def draw(self, source: Source, epsilon: float, delta: float, confidence: float) -> ItemDraw:
         """Noisy numbers of reports, and what they say of the mean."""
         noise = self.noise(epsilon, delta)
         exact = [
@@ -57,7 +65,7 @@ class MeanItem:
         noisy = noise.add(exact)
         notes = notes_of(noise, self._versions) | {"lowest": self._values[0], "highest": self._values[-1]}
         if not self.by_stratum:
-            return Drawn(tuple(self.figures(noisy, noise, confidence)), notes)
+            return ItemDraw(tuple(self.figures(noisy, noise, confidence)), notes)
         weights = self._weights(noisy, noise)
         first = [] if weights is None else self._weight_means(noisy, weights, noise, confidence)
         in_strata = [
@@ -68,7 +76,7 @@ class MeanItem:
             )
         ]
         whole = self.figures(noisy, noise, confidence)
-        return Drawn((*first, *in_strata, *whole), notes | ({} if weights is None else weights.notes))
+        return ItemDraw((*first, *in_strata, *whole), notes | ({} if weights is None else weights.notes))
 
     def _weights(self, noisy: Sequence[Counts], noise: Noise) -> StrataWeights | None:
         if self._some_give_none:

@@ -72,7 +72,7 @@ def chosen_values(item: Item, shape: Shape, field: str) -> Mapping[str, Mask]:
             limit = shorten_value(", ".join(each.name for each in shape.variables))
             template = N_("must be one of %(limit)s; it is %(value)s")
             raise refuse(422, f"{at}.column", template, limit=limit, value=shorten_value(condition.column))
-        if any(coins.design is not None for asked in variable.asked for coins in asked.coins):
+        if any(coins.design is not None for asked in variable.versions for coins in asked.coins):
             template = N_(
                 "must be a column that is known exactly, as in a table; answers to %(value)s were randomised"
             )
@@ -146,8 +146,8 @@ def _codes(
 def _in_bins(item: Item, variable: Variable, field: str) -> Variable:
     """The number with the bins of the item as its answers."""
     names = tuple(name for name, _ in _bins(item, variable, field))
-    asked = tuple(VariableVersion(each.version, (Coins(len(names)),)) for each in variable.asked)
-    return replace(variable, answers=names, asked=asked)
+    asked = tuple(VariableVersion(each.version, (Coins(len(names)),)) for each in variable.versions)
+    return replace(variable, answers=names, versions=asked)
 
 
 def _bins(item: Item, variable: Variable, field: str) -> list[tuple[str, int]]:

@@ -11,7 +11,7 @@ from server.inputs import N_, refuse
 from server.inputs.decimals import format_decimal
 from server.privacy.noise import allocate
 from server.privacy.selection import choose_in_gaps, rate_of, selection_error
-from server.releases.kinds.base import Drawn, Error, is_bounded
+from server.releases.kinds.base import Error, ItemDraw, is_bounded
 from server.releases.kinds.exact_rows import NumberColumn
 from server.releases.kinds.selections import MISSING
 from server.releases.plans.items import Item
@@ -64,7 +64,7 @@ class Quantiles:
         """By how many rows too many may be below a quantile, or above it, except in 5 of 100 cases: at worst."""
         return Error("people", max(self._misses(level, epsilon, MISSING) for level in self.levels))
 
-    def draw(self, source: Source, epsilon: float, delta: float, confidence: float) -> Drawn:
+    def draw(self, source: Source, epsilon: float, delta: float, confidence: float) -> ItemDraw:
         """Choose each by itself."""
         counts = self.column.count_steps(source)
         figures: list[Figure] = []
@@ -86,7 +86,7 @@ class Quantiles:
             figures.append(Figure("quantile", ((self.column.variable.name, name),), value))
             notes[f"rows_off_{name}"] = self._misses(level, epsilon, 1 - confidence)
             notes[f"log_odds_per_row_{name}"] = self._log_odds(level, epsilon)
-        return Drawn(tuple(figures), notes)
+        return ItemDraw(tuple(figures), notes)
 
     @property
     def levels(self) -> tuple[Decimal, ...]:

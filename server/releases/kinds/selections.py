@@ -20,7 +20,7 @@ from server.privacy.selection import (
     several_sensitivity,
     sparse_vector,
 )
-from server.releases.kinds.base import Drawn, Error, is_bounded, leaves_of, variables_of
+from server.releases.kinds.base import Error, ItemDraw, is_bounded, leaves_of, variables_of
 from server.releases.kinds.compared_answers import ComparedAnswers
 from server.releases.kinds.single import Share
 from server.releases.noisy_cells import Noise
@@ -65,7 +65,7 @@ class MostCommon:
         monotone = not is_bounded(self.shape)
         return Error("people", self.compared.unit * selection_error(options, 1.0, epsilon, MISSING, monotone))
 
-    def draw(self, source: Source, epsilon: float, delta: float, confidence: float) -> Drawn:
+    def draw(self, source: Source, epsilon: float, delta: float, confidence: float) -> ItemDraw:
         """Choose."""
         sums = self.compared.sums(source)
         if not self.compared.alike:
@@ -75,7 +75,7 @@ class MostCommon:
         else:
             chosen = noisy_maximum(sums, epsilon, self.shape.neighbours)
         figure = Figure("most_common", self.compared.place(chosen), None)
-        return Drawn((figure,), {**self.compared.notes, "log_odds_per_person": self.log_odds(epsilon)})
+        return ItemDraw((figure,), {**self.compared.notes, "log_odds_per_person": self.log_odds(epsilon)})
 
     def log_odds(self, epsilon: float) -> float:
         """With each person that an answer is behind the most common one."""
@@ -115,7 +115,7 @@ class TopAnswers:
         off = several_error(options, self._wanted, self.sensitivity(), epsilon, MISSING)
         return Error("people", self.compared.unit * off)
 
-    def draw(self, source: Source, epsilon: float, delta: float, confidence: float) -> Drawn:
+    def draw(self, source: Source, epsilon: float, delta: float, confidence: float) -> ItemDraw:
         """Choose all of them at once."""
         chosen = choose_several(self.compared.sums(source), self._wanted, self.sensitivity(), epsilon)
         figures = tuple(Figure("top", self.compared.place(each), None) for each in chosen.tolist())
@@ -126,7 +126,7 @@ class TopAnswers:
             "people_off": self.compared.unit * off,
             "log_odds_per_person": self.log_odds(epsilon),
         }
-        return Drawn(figures, {**self.compared.notes, **notes})
+        return ItemDraw(figures, {**self.compared.notes, **notes})
 
     def log_odds(self, epsilon: float) -> float:
         """Of one set against another that has an answer in place of one, with each person that it is behind that."""
@@ -190,7 +190,7 @@ class Exceeding:
         variance += geometric_variance(2 * self.item.positives * steps, second)
         return Error("share", math.sqrt(variance) * max(each.unit for each in self._weights) / people)
 
-    def draw(self, source: Source, epsilon: float, delta: float, confidence: float) -> Drawn:
+    def draw(self, source: Source, epsilon: float, delta: float, confidence: float) -> ItemDraw:
         """Compare one after the other, then perturb the numbers of those above where they are wanted."""
         counts = [single.counts(source) for single in self.singles]
         sums = [
@@ -213,7 +213,7 @@ class Exceeding:
             for number in chosen:
                 own = [next(noisy) for _ in counts[number]]
                 figures += self.singles[number].figures(own, noise, confidence)
-        return Drawn(tuple(figures), {"asked": len(self.singles), "answered": len(above)})
+        return ItemDraw(tuple(figures), {"asked": len(self.singles), "answered": len(above)})
 
     def _compare_loss(self, epsilon: float) -> float:
         return epsilon / 2 if self.item.values else epsilon

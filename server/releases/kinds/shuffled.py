@@ -7,7 +7,7 @@ from decimal import ROUND_UP, Decimal
 from server.inputs import N_, Problem, refuse
 from server.inputs.problems import InputError
 from server.privacy.accounting import shuffle_amplification
-from server.releases.kinds.base import Drawn, Error, is_bounded
+from server.releases.kinds.base import Error, ItemDraw, is_bounded
 from server.releases.kinds.joint_tables import JointTable
 from server.releases.kinds.mean_items import MeanItem
 from server.releases.noisy_cells import NOTHING_ADDED
@@ -97,9 +97,9 @@ class Shuffled:
         """No noise is added."""
         return Error("share", 0.0)
 
-    def draw(self, source: Source, epsilon: float, delta: float, confidence: float) -> Drawn:
+    def draw(self, source: Source, epsilon: float, delta: float, confidence: float) -> ItemDraw:
         """Count and estimate."""
-        return Drawn(
+        return ItemDraw(
             tuple(self._figures(source, confidence)),
             {"responses": self.price.responses, "local_epsilon": self.price.local_epsilon},
         )

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from server.collect.tallies import count_cells
 from server.inputs import N_, refuse, shorten_value
 from server.privacy.selection import WholeWeights, excess_weights
-from server.releases.kinds.base import Drawn, Error, count_known, is_bounded, leaves_of, variables_of
+from server.releases.kinds.base import Error, ItemDraw, count_known, is_bounded, leaves_of, variables_of
 from server.releases.noisy_cells import Counts, Noise, VersionGroup, notes_of, parts_of, tally, versions_of
 from server.releases.plans.items import Item
 from server.releases.ratio_estimates import (
@@ -67,11 +67,11 @@ class Share:
         noise = self.noise(epsilon, delta)
         return Error("share", *expected_error(cells, noise, people, sampled=self.shape.sampled, total=total))
 
-    def draw(self, source: Source, epsilon: float, delta: float, confidence: float) -> Drawn:
+    def draw(self, source: Source, epsilon: float, delta: float, confidence: float) -> ItemDraw:
         """Noisy numbers of reports, and what they say of the share."""
         noise = self.noise(epsilon, delta)
         figures = self.figures(noise.add(self.counts(source)), noise, confidence)
-        return Drawn(tuple(figures), notes_of(noise, versions_of(self._parts)))
+        return ItemDraw(tuple(figures), notes_of(noise, versions_of(self._parts)))
 
     def counts(self, source: Source) -> list[Counts]:
         """Exact numbers of reports, those of a group together, for each part."""

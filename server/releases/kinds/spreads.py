@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from server.privacy.noise import allocate, geometric_interval
-from server.releases.kinds.base import Drawn, Error, count_known, is_bounded
+from server.releases.kinds.base import Error, ItemDraw, count_known, is_bounded
 from server.releases.kinds.exact_rows import NumberColumn
 from server.releases.noisy_cells import NOTHING_ADDED, Noise
 from server.releases.plans.items import Item
@@ -50,7 +50,7 @@ class SpreadItem:
             return Error("value squared", None)
         return Error("value squared", self._vary(epsilon, people, 1.0, 1.0))
 
-    def draw(self, source: Source, epsilon: float, delta: float, confidence: float) -> Drawn:
+    def draw(self, source: Source, epsilon: float, delta: float, confidence: float) -> ItemDraw:
         """Three sums with noise, and what they say of the spread."""
         noises = self._noises(epsilon)
         exact = self.sums(self.column.count_steps(source))
@@ -92,7 +92,7 @@ class SpreadItem:
             "lowest": float(grid.low),
             "highest": float(grid.high),
         }
-        return Drawn(figures, notes)
+        return ItemDraw(figures, notes)
 
     def _vary(self, epsilon: float, people: int, mean: float, square: float) -> float:
         """By how much noise moves the variance where z and 2 z² - 1 are this on average, by the delta method."""

@@ -8,7 +8,7 @@ import numpy as np
 
 from server.inputs import N_, refuse
 from server.privacy.noise import geometric_interval
-from server.releases.kinds.base import Drawn, Error, count_known, is_bounded
+from server.releases.kinds.base import Error, ItemDraw, count_known, is_bounded
 from server.releases.kinds.exact_rows import NumberColumn
 from server.releases.noisy_cells import Noise
 from server.releases.plans.items import Item
@@ -65,7 +65,7 @@ class ColumnSum:
         """Of the sum, in the number's unit; the same for however many rows."""
         return Error("value", math.sqrt(self._noise(epsilon).variance) * float(self._unit))
 
-    def draw(self, source: Source, epsilon: float, delta: float, confidence: float) -> Drawn:
+    def draw(self, source: Source, epsilon: float, delta: float, confidence: float) -> ItemDraw:
         """Add up, in whole units, and perturb."""
         counts, unit = self.column.count_steps(source), self._unit
         first, step = int(self.column.grid.low / unit), int(self.column.grid.step / unit)
@@ -92,7 +92,7 @@ class ColumnSum:
             "lowest": float(self.column.grid.low),
             "highest": float(self.column.grid.high),
         }
-        return Drawn((figure,), notes)
+        return ItemDraw((figure,), notes)
 
     @property
     def _unit(self) -> Fraction:

@@ -10,7 +10,7 @@ from server.inputs.problems import N_, refuse
 from server.releases.plans.plan_forms import (
     INSTEAD,
     STRATA,
-    Typed,
+    PlanForm,
     base_item,
     key_of,
     of_hundred,
@@ -28,7 +28,7 @@ CHOSEN: Mapping[str, tuple[str, ...]] = {
 _LONGEST = 100_000
 
 
-def with_added(typed: Typed, fields: Sequence[tuple[str, str]]) -> Typed:
+def with_added(typed: PlanForm, fields: Sequence[tuple[str, str]]) -> PlanForm:
     """The same with the item that the form's button adds, if it is one that adds.
 
     Raises
@@ -57,7 +57,7 @@ def with_added(typed: Typed, fields: Sequence[tuple[str, str]]) -> Typed:
     return replace(typed, items={**typed.items, key_of(item): item})
 
 
-def _with_histogram(typed: Typed, key: str) -> Typed:
+def _with_histogram(typed: PlanForm, key: str) -> PlanForm:
     """The same with the shares of all answers in place of the comparison of this key, if it is there."""
     items = dict(typed.items)
     compared = items.pop(key, None)

@@ -48,7 +48,7 @@ _HUNDRED = Decimal(100)
 
 
 @dataclass(frozen=True)
-class Typed:
+class PlanForm:
     """What a form holds, as it was typed.
 
     Attributes
@@ -121,7 +121,7 @@ def key_of(item: Item) -> str:
     return json.dumps(asked, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
 
 
-def typed_plan(plan: ReleasePlan) -> Typed:
+def typed_plan(plan: ReleasePlan) -> PlanForm:
     """A plan as it would have been typed."""
     chosen, items = {}, {}
     for item in plan.items:
@@ -135,7 +135,7 @@ def typed_plan(plan: ReleasePlan) -> Typed:
                 amount * _HUNDRED if name == "error" and in_percent(item) else amount
             )
     deltas = [item.delta for item in plan.items if item.delta]
-    return Typed(
+    return PlanForm(
         items=items,
         chosen=chosen,
         division=plan.division.value,
@@ -146,7 +146,7 @@ def typed_plan(plan: ReleasePlan) -> Typed:
     )
 
 
-def read_typed(fields: Sequence[tuple[str, str]]) -> Typed:
+def read_typed(fields: Sequence[tuple[str, str]]) -> PlanForm:
     """What a form sends.
 
     Raises
@@ -155,7 +155,7 @@ def read_typed(fields: Sequence[tuple[str, str]]) -> Typed:
         If a field that a page wrote holds something else.
     """
     texts = dict(fields)
-    return Typed(
+    return PlanForm(
         items=dict(map(read_keyed_item, (text for name, text in fields if name == "item"))),
         chosen={name: text for name, text in texts.items() if name.partition(" ")[0] in _CHOICES},
         division=texts.get("division", Division.EQUALLY.value),

@@ -5,7 +5,7 @@ sealed, and goes nowhere: not into backups or archives, and not on where a resto
 """
 
 from server.releases.searches.search_keeping import (
-    AskedSearch,
+    SearchRecord,
     SearchState,
     ask_search,
     find_search,
@@ -22,8 +22,8 @@ from server.releases.searches.search_terms import (
 )
 
 __all__ = [
-    "AskedSearch",
     "SearchPrice",
+    "SearchRecord",
     "SearchState",
     "SearchTerms",
     "answers_of",

@@ -51,7 +51,7 @@ class SearchState(StrEnum):
 
 
 @dataclass(frozen=True)
-class AskedSearch:
+class SearchRecord:
     """A search and what it was asked: the figures of its entry, oldest first."""
 
     entry: Released
@@ -63,7 +63,7 @@ class AskedSearch:
         return self.entry.release
 
     @property
-    def found(self) -> int:
+    def hits(self) -> int:
         """How many answers were above."""
         return sum(figure.value == 1 for figure in self.entry.figures)
 
@@ -73,7 +73,7 @@ class _StoredSearch:
     """A search as it is stored: its entry, and what it needs to go on."""
 
     entry: LedgerEntry
-    kept: Search | None
+    search: Search | None
 
 
 def open_search(
@@ -145,22 +145,22 @@ def ask_search(
         409 if the search does not go on, on `survey` if it may not release or was restored.
     """
     keep_key(session)
-    found = _find(session, survey, number)
-    item, shape = read_item(json.loads(found.entry.what)), survey_shape(session, survey)
+    stored_search = _find(session, survey, number)
+    item, shape = read_item(json.loads(stored_search.entry.what)), survey_shape(session, survey)
     wanted = SearchQuestion.of(item, shape, question, option, stratum)
     asked = wanted.asked
-    known = next((each for each in found.entry.answers if each.asked == asked), None)
+    known = next((each for each in stored_search.entry.answers if each.asked == asked), None)
     check_not_restored(session, survey)
     if known is not None:
         return known.above
     check_may_release(survey)
-    kept = _require_ongoing(session, survey, found)
-    left = item.positives - sum(each.above for each in found.entry.answers)
+    kept = _require_ongoing(session, survey, stored_search)
+    left = item.positives - sum(each.above for each in stored_search.entry.answers)
     ongoing = unseal_search(kept, item.positives, left)
     above, after = wanted.compare(ongoing, survey_source(session, survey))
-    found.entry.answers.append(
+    stored_search.entry.answers.append(
         SearchAnswer(
-            number=len(found.entry.answers) + 1,
+            number=len(stored_search.entry.answers) + 1,
             asked=asked,
             place=json.dumps(wanted.place, ensure_ascii=False),
             above=above,
@@ -172,17 +172,17 @@ def ask_search(
     return above
 
 
-def list_searches(session: Session, survey: Survey) -> tuple[AskedSearch, ...]:
+def list_searches(session: Session, survey: Survey) -> tuple[SearchRecord, ...]:
     """The searches of a survey, oldest first, with what they were asked."""
     released = read_ledger(session, survey).released
     return tuple(
-        AskedSearch(entry, _state(session, survey, _find(session, survey, entry.release)))
+        SearchRecord(entry, _state(session, survey, _find(session, survey, entry.release)))
         for entry in released
         if entry.item.kind == ItemKind.SEARCH
     )
 
 
-def find_search(session: Session, survey: Survey, number: int) -> AskedSearch:
+def find_search(session: Session, survey: Survey, number: int) -> SearchRecord:
     """One search.
 
     Raises
@@ -190,10 +190,10 @@ def find_search(session: Session, survey: Survey, number: int) -> AskedSearch:
     InputError
         404 on `search`.
     """
-    found = next((each for each in list_searches(session, survey) if each.number == number), None)
-    if found is None:
+    record = next((each for each in list_searches(session, survey) if each.number == number), None)
+    if record is None:
         raise _refuse_unknown(number)
-    return found
+    return record
 
 
 def _find(session: Session, survey: Survey, number: int) -> _StoredSearch:
@@ -214,34 +214,34 @@ def _refuse_unknown(number: int) -> InputError:
     return refuse(404, "search", template, value=shorten_value(str(number)))
 
 
-def _state(session: Session, survey: Survey, found: _StoredSearch) -> SearchState:
-    item = read_item(json.loads(found.entry.what))
-    if sum(each.above for each in found.entry.answers) >= item.positives:
+def _state(session: Session, survey: Survey, search: _StoredSearch) -> SearchState:
+    item = read_item(json.loads(search.entry.what))
+    if sum(each.above for each in search.entry.answers) >= item.positives:
         return SearchState.FOUND
-    if len(found.entry.answers) >= (item.most or MOST_QUESTIONS):
+    if len(search.entry.answers) >= (item.most or MOST_QUESTIONS):
         return SearchState.ASKED
-    if found.kept is None or survey.may_release in (MayRelease.COPY, MayRelease.MOVED):
+    if search.search is None or survey.may_release in (MayRelease.COPY, MayRelease.MOVED):
         return SearchState.ENDED
     # Whoever declared what was spent answered for a database that may have forgotten answers.
     declared = sa.exists().where(
-        Debit.survey_id == survey.id, Debit.number > found.kept.paid, Debit.answers.is_not(None)
+        Debit.survey_id == survey.id, Debit.number > search.search.paid, Debit.answers.is_not(None)
     )
     return SearchState.ENDED if session.scalar(sa.select(declared)) else SearchState.GOES_ON
 
 
-def _require_ongoing(session: Session, survey: Survey, found: _StoredSearch) -> Search:
-    item = read_item(json.loads(found.entry.what))
-    state = _state(session, survey, found)
+def _require_ongoing(session: Session, survey: Survey, search: _StoredSearch) -> Search:
+    item = read_item(json.loads(search.entry.what))
+    state = _state(session, survey, search)
     if state == SearchState.FOUND:
         template = N_("has found as many answers above its limit as it may, %(limit)s; nothing more is said")
         raise refuse(409, "search", template, limit=item.positives)
     if state == SearchState.ASKED:
         template = N_("has been asked as many questions as it may, %(limit)s; nothing more is said")
         raise refuse(409, "search", template, limit=item.most or MOST_QUESTIONS)
-    if found.kept is None or state == SearchState.ENDED:
+    if search.search is None or state == SearchState.ENDED:
         template = N_("has ended: it was opened elsewhere, or the survey was restored from a backup since")
         raise refuse(409, "search", template)
-    return found.kept
+    return search.search
 
 
 def _last_debit(session: Session, survey: Survey) -> int:

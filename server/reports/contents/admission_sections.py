@@ -28,7 +28,7 @@ _WAYS: dict[tuple[str, ...], str] = {
 def describe_admission(
     words: ReportWords,
     admissions: Sequence[Admission],
-    asked: VersionDesigns,
+    designs: VersionDesigns,
     tables: Iterable[Sequence[str]] = (),
 ) -> Iterator[Block]:
     """Who could answer, and where that was everybody, what made-up responses could move.
@@ -37,7 +37,7 @@ def describe_admission(
     """
     yield from _describe_ways(words, admissions)
     if has_open_link(admissions):
-        yield from _describe_forging(words, asked, tables)
+        yield from _describe_forging(words, designs, tables)
 
 
 def _describe_ways(words: ReportWords, admissions: Sequence[Admission]) -> Iterator[Block]:
@@ -73,7 +73,7 @@ def admitted_sentence(words: ReportWords, admissions: Sequence[Admission]) -> st
 
 
 def _describe_forging(
-    words: ReportWords, asked: VersionDesigns, tables: Iterable[Sequence[str]]
+    words: ReportWords, designs: VersionDesigns, tables: Iterable[Sequence[str]]
 ) -> Iterator[Block]:
     _ = words.gettext
     yield Paragraph(
@@ -89,28 +89,28 @@ def _describe_forging(
     )
     rows: tuple[tuple[Cell, ...], ...] = tuple(
         (
-            cell_texts.quote_question(move.asked.definition, move.asked.question),
-            *([Text(", ".join(map(str, move.asked.versions)))] if asked.differ else []),
+            cell_texts.quote_question(move.question.definition, move.question.question),
+            *([Text(", ".join(map(str, move.question.versions)))] if designs.differ else []),
             _share(words, move.share),
             _mean(words, move),
         )
-        for move in list_moves(asked)
+        for move in list_moves(designs)
     )
-    known = {one.question.name for one in asked.questions}  # a ledger may be told beside fewer versions
-    rows += tuple(_together(words, asked, names) for names in tables if set(names) <= known)
-    versions = (_("versions"),) if asked.differ else ()
+    known = {one.question.name for one in designs.questions}  # a ledger may be told beside fewer versions
+    rows += tuple(_together(words, designs, names) for names in tables if set(names) <= known)
+    versions = (_("versions"),) if designs.differ else ()
     columns = (_("Question"), *versions, _("a share, by at most"), _("the mean, by at most"))
     caption = _("If 1 in 100 responses were made up: how far off a number could be")
     yield Table("forging", caption, columns, rows, short=_("Made-up responses"))
 
 
-def _together(words: ReportWords, asked: VersionDesigns, names: Sequence[str]) -> tuple[Cell, ...]:
+def _together(words: ReportWords, version_designs: VersionDesigns, names: Sequence[str]) -> tuple[Cell, ...]:
     """A table of several questions, whichever versions it is of."""
-    known = [[one for one in asked.questions if one.question.name == name] for name in names]
+    known = [[one for one in version_designs.questions if one.question.name == name] for name in names]
     designs = [[design for one in some for design in one.question.designs] for some in known]
     definition = known[0][0].definition
     text = " × ".join(some[0].question.text for some in known)
-    versions = [Text("")] if asked.differ else []
+    versions = [Text("")] if version_designs.differ else []
     move = _share(words, measure_joint_move(designs))
     return (cell_texts.quote_text(definition, text), *versions, move, Number(None, cell_texts.NOTHING, "0.0"))
 
@@ -125,7 +125,7 @@ def _share(words: ReportWords, move: float | None) -> Number:
 
 
 def _mean(words: ReportWords, move: ForgedMove) -> Number:
-    ends = move.asked.question.ends
+    ends = move.question.question.ends
     if move.whole_range:
         return Number(None, words.gettext("anything"), "0.0")
     if move.mean is None or ends is None:
@@ -139,7 +139,7 @@ def _links(words: ReportWords, admission: Admission) -> Text:
     if admission.strata is None:
         return Text(words.gettext("all links"))
     own = words.gettext("the survey’s own link")
-    return Text("; ".join(path or own for path in admission.strata), own=True)
+    return Text("; ".join(path or own for path in admission.strata), from_survey=True)
 
 
 def _way(words: ReportWords, admission: Admission) -> str:

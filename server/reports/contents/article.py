@@ -138,7 +138,7 @@ def _public_sentences(words: ReportWords, published: Published) -> Iterator[str]
     if published.simulated:
         yield _("The respondents are simulated.")
     yield admitted_sentence(words, published.admissions)
-    yield describe_randomisation(words, published.asked)
+    yield describe_randomisation(words, published.designs)
     paid = [each for each in book.released if each.item.kind != ItemKind.DECLARED]
     noises = dict.fromkeys(mechanism(words, each) for each in paid)
     yield _(

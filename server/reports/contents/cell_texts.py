@@ -88,7 +88,7 @@ def describe_nobody(words: ReportWords, report: Report) -> str:
 
 def quote_text(definition: Definition, text: str) -> Text:
     """A text of the survey's own."""
-    return Text(text, own=True, language=definition.language)
+    return Text(text, from_survey=True, language=definition.language)
 
 
 def quote_question(definition: Definition, question: Question) -> Text:

@@ -11,16 +11,16 @@ from server.reports.contents.figures import QuestionsByVersion, numbers, place
 from server.reports.report_words import ReportWords
 
 
-def draw_count(words: ReportWords, entry: Released, asked: QuestionsByVersion) -> Iterator[Chart]:
+def draw_count(words: ReportWords, entry: Released, questions: QuestionsByVersion) -> Iterator[Chart]:
     """A number of respondents with its interval, on an axis three times as long; what is below 0 is hatched."""
     _ = words.gettext
     for figure in entry.figures:
         if figure.value is None or figure.low is None or figure.high is None:
             continue
         axis = axis_around(figure.value, (figure.low, figure.high), lowest=0)
-        value, _error, least, most = (cell.text for cell in numbers(words, entry, figure, asked))
+        value, _error, least, most = (cell.text for cell in numbers(words, entry, figure, questions))
         said = _("%(estimate)s (%(low)s to %(high)s)", estimate=value, low=least, high=most)
-        label = place(words, entry, figure, asked).text
+        label = place(words, entry, figure, questions).text
         row = PlottedEstimate(label, said, figure.value, (figure.low, figure.high))
         confidence = words.level(entry.confidence)
         caption = (
@@ -45,7 +45,7 @@ def axis_around(
     return Axis(low, high, first, last, (), (first, last))
 
 
-def draw_choices(words: ReportWords, entry: Released, asked: QuestionsByVersion) -> Iterator[Chart]:
+def draw_choices(words: ReportWords, entry: Released, questions: QuestionsByVersion) -> Iterator[Chart]:
     """Answers that were chosen among all of a question, or compared with a limit."""
     _ = words.gettext
     compared = [figure for figure in entry.figures if figure.statistic == "above"]
@@ -56,7 +56,7 @@ def draw_choices(words: ReportWords, entry: Released, asked: QuestionsByVersion)
         said = {1: _("above"), 0: _("not above"), None: _("not compared")}
         for figure in compared:
             value = None if figure.value is None else int(figure.value)
-            label = place(words, entry, figure, asked).text
+            label = place(words, entry, figure, questions).text
             rows.append(PlottedChoice(label, said[value], None if value is None else bool(value)))
     elif chosen:
         caption = (
@@ -65,11 +65,11 @@ def draw_choices(words: ReportWords, entry: Released, asked: QuestionsByVersion)
             else _("Which answers were chosen as the most common, with noise and in no order")
         )
         name, taken = entry.item.questions[0], {figure.place: figure for figure in chosen}
-        found = asked.question(name, entry.covers)
+        found = questions.question(name, entry.covers)
         answers = [answer for _name, answer in (figure.place[0] for figure in chosen)]
         for answer in answers if found is None else found[1].answers:
             own = taken.get(((name, answer),))
-            label = place(words, entry, replace(chosen[0], place=((name, answer),)), asked).text
+            label = place(words, entry, replace(chosen[0], place=((name, answer),)), questions).text
             rows.append(PlottedChoice(label, _("chosen") if own else _("not chosen"), own is not None))
     if rows:
         made = charts.choices(caption, rows)

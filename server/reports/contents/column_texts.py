@@ -18,7 +18,7 @@ from server.reports.report_words import ReportWords
 
 _SIGNS = {"equal": "=", "in": "in", "at_least": ">=", "more_than": ">", "at_most": "<=", "less_than": "<"}
 
-Said = tuple[str, str]
+FindingTexts = tuple[str, str]
 """What was found, and what that means."""
 
 
@@ -35,31 +35,33 @@ def word_condition(condition: RowCondition) -> str:
     return f"{condition.column} {_SIGNS[condition.test]} {values}"
 
 
-def say_columns(words: ReportWords, entry: Released, asked: QuestionsByVersion) -> Iterator[Said]:
+def say_columns(words: ReportWords, entry: Released, questions: QuestionsByVersion) -> Iterator[FindingTexts]:
     """The sentences of an entry about columns of a table."""
     of = {figure.statistic: figure for figure in entry.figures}
     if "sum" in of:
-        yield _say_sum(words, entry, of["sum"], asked)
+        yield _say_sum(words, entry, of["sum"], questions)
     elif "variance" in of:
-        yield _say_spread(words, entry, of["variance"], of["standard_deviation"], asked)
+        yield _say_spread(words, entry, of["variance"], of["standard_deviation"], questions)
     elif "quantile" in of:
-        yield _say_quantiles(words, entry, asked)
+        yield _say_quantiles(words, entry, questions)
     elif "mean" in of:
-        yield _say_mean(words, entry, of["mean"], asked)
+        yield _say_mean(words, entry, of["mean"], questions)
     else:
-        yield from _say_shares(words, entry, asked)
+        yield from _say_shares(words, entry, questions)
 
 
-def _say_sum(words: ReportWords, entry: Released, figure: Figure, asked: QuestionsByVersion) -> Said:
+def _say_sum(
+    words: ReportWords, entry: Released, figure: Figure, questions: QuestionsByVersion
+) -> FindingTexts:
     """Cut to what is possible: where no number is below 0, no sum is, and the same above."""
-    ends = span(entry, figure, asked)
+    ends = span(entry, figure, questions)
     assert ends is not None  # it is of a number
     least, most = 0 if ends[0] >= 0 else -math.inf, 0 if ends[1] <= 0 else math.inf
     possible = figure.within(least, most)
     if possible.low == possible.high and possible != figure:
         return words.gettext("So near 0 that noise hides the sum."), ""
-    low, high = _word_limits(words, entry, possible, asked)
-    value = numbers(words, entry, possible, asked)[0].text
+    low, high = _word_limits(words, entry, possible, questions)
+    value = numbers(words, entry, possible, questions)[0].text
     return (
         words.gettext("The sum is %(low)s to %(high)s.", low=low, high=high),
         words.gettext("Best guess: %(guess)s.", guess=value),
@@ -67,10 +69,10 @@ def _say_sum(words: ReportWords, entry: Released, figure: Figure, asked: Questio
 
 
 def _word_limits(
-    words: ReportWords, entry: Released, figure: Figure, asked: QuestionsByVersion
+    words: ReportWords, entry: Released, figure: Figure, questions: QuestionsByVersion
 ) -> tuple[str, str]:
     """An interval as its chart has it, but rounded outwards: no sentence is more exact than the interval."""
-    ends = span(entry, figure, asked)
+    ends = span(entry, figure, questions)
     assert ends is not None  # it is of a number
     assert figure.low is not None
     assert figure.high is not None
@@ -81,24 +83,24 @@ def _word_limits(
 
 
 def _say_spread(
-    words: ReportWords, entry: Released, variance: Figure, deviation: Figure, asked: QuestionsByVersion
-) -> Said:
+    words: ReportWords, entry: Released, variance: Figure, deviation: Figure, questions: QuestionsByVersion
+) -> FindingTexts:
     _ = words.gettext
-    low, high = _word_limits(words, entry, deviation, asked)
-    least, most = _word_limits(words, entry, variance, asked)
+    low, high = _word_limits(words, entry, deviation, questions)
+    least, most = _word_limits(words, entry, variance, questions)
     parts = [_("Its square, the variance, is %(low)s to %(high)s.", low=least, high=most)]
     if deviation.value is not None:
-        guess = numbers(words, entry, deviation, asked)[0].text
+        guess = numbers(words, entry, deviation, questions)[0].text
         parts.insert(0, _("Best guess: %(guess)s.", guess=guess))
     return _("The standard deviation is %(low)s to %(high)s.", low=low, high=high), " ".join(parts)
 
 
-def _say_quantiles(words: ReportWords, entry: Released, asked: QuestionsByVersion) -> Said:
+def _say_quantiles(words: ReportWords, entry: Released, questions: QuestionsByVersion) -> FindingTexts:
     """One after the other; how far off they may be is known in rows alone, and said of the worst."""
     _ = words.gettext
     found = []
     for figure in entry.figures:
-        number = numbers(words, entry, figure, asked)[0].text
+        number = numbers(words, entry, figure, questions)[0].text
         share = words.number(float(100 * Decimal(figure.place[-1][1])))
         found.append(_("at most %(share)s %% below %(number)s", share=share, number=number))
     off = max(float(entry.notes[f"rows_off_{figure.place[-1][1]}"]) for figure in entry.figures)
@@ -113,17 +115,19 @@ def _say_quantiles(words: ReportWords, entry: Released, asked: QuestionsByVersio
     )
 
 
-def _say_mean(words: ReportWords, entry: Released, figure: Figure, asked: QuestionsByVersion) -> Said:
-    ends = span(entry, figure, asked)
+def _say_mean(
+    words: ReportWords, entry: Released, figure: Figure, questions: QuestionsByVersion
+) -> FindingTexts:
+    ends = span(entry, figure, questions)
     if ends is None or figure.low is None or figure.high is None:
         return "", ""
-    found = range_of_mean(part(words, entry, figure.place[-1], asked), figure, ends)
-    sentence = words.macro(finding_texts.SENTENCES, "mean_range", _Column(), found)
-    if found.says == Says.IMPOSSIBLE:
+    extent = range_of_mean(part(words, entry, figure.place[-1], questions), figure, ends)
+    sentence = words.macro(finding_texts.SENTENCES, "mean_range", _Column(), extent)
+    if extent.says == Says.IMPOSSIBLE:
         return sentence, _explain_impossible(words)
-    if found.says == Says.NOT_TOLD:
+    if extent.says == Says.NOT_TOLD:
         return sentence, finding_texts.explain_open(words)
-    guess = "" if found.guess is None else words.number(found.guess)
+    guess = "" if extent.guess is None else words.number(extent.guess)
     return sentence, guess and words.gettext("Best guess: %(guess)s.", guess=guess)
 
 
@@ -132,7 +136,7 @@ def _explain_impossible(words: ReportWords) -> str:
     return words.gettext("The noise took it beyond what is possible.")
 
 
-def _say_shares(words: ReportWords, entry: Released, asked: QuestionsByVersion) -> Iterator[Said]:
+def _say_shares(words: ReportWords, entry: Released, questions: QuestionsByVersion) -> Iterator[FindingTexts]:
     """Of each column by itself; what places have is a table, of which no sentence tells."""
     alone: dict[str, list[Figure]] = {}
     for figure in entry.figures:
@@ -141,7 +145,9 @@ def _say_shares(words: ReportWords, entry: Released, asked: QuestionsByVersion) 
             alone.setdefault(figure.place[0][0], []).append(figure)
     for name, figures in alone.items():
         of = f"{name} – " if len(alone) > 1 else ""
-        ranges = [range_of_share(part(words, entry, figure.place[0], asked), figure) for figure in figures]
+        ranges = [
+            range_of_share(part(words, entry, figure.place[0], questions), figure) for figure in figures
+        ]
         if len(ranges) == 1 or entry.item.kind == ItemKind.EXCEEDING:  # of which others are not known
             for own in ranges:
                 meaning = (

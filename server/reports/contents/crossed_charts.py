@@ -70,10 +70,10 @@ def draw_groups(words: ReportWords, report: Report, crossed: Crossed) -> Chart:
         answer=first,
         question=crossed.row.question.text,
     )
-    found, compared = interpret_crossing(crossed), crossed.comparison
+    crossing, compared = interpret_crossing(crossed), crossed.comparison
     rows = [
-        _plot_share(words, named, compared.gave, found.gave, f"{column.text} – {second}"),
-        _plot_share(words, _("of the others"), compared.others, found.others),
+        _plot_share(words, named, compared.gave, crossing.gave, f"{column.text} – {second}"),
+        _plot_share(words, _("of the others"), compared.others, crossing.others),
     ]
     made = charts.estimates(
         caption, rows, charts.share_axis([]), lambda mark: words.integer(round(100 * mark))
@@ -89,17 +89,17 @@ def _cell(words: ReportWords, share: JointShare, chosen: bool) -> TableCell:
 
 
 def _plot_share(
-    words: ReportWords, name: str, found: ConditionalShare, told: Interval, heading: str = ""
+    words: ReportWords, name: str, share: ConditionalShare, told: Interval, heading: str = ""
 ) -> PlottedEstimate:
     """With the numbers that the sentence has."""
-    value = found.possible
+    value = share.possible
     said = words.gettext(
         "%(estimate)s (%(low)s to %(high)s)",
         estimate="–" if value is None else words.integer(round(100 * value)),
         low=words.number(told[0]),
         high=words.number(told[1]),
     )
-    return PlottedEstimate(name, said, value, found.interval, heading)
+    return PlottedEstimate(name, said, value, share.interval, heading)
 
 
 def _plot_means(words: ReportWords, report: Report, crossed: Crossed) -> Iterator[PlottedEstimate]:

@@ -174,7 +174,7 @@ def describe_precision(words: ReportWords, report: Report) -> Iterator[Block]:
     if not achieved:
         return
     yield make_paragraph(" ".join(_say_planned(words, report, achieved)))
-    planned = [one.margin.wanted for one in achieved if one.margin.wanted is not None]
+    planned = [one.margin.planned for one in achieved if one.margin.planned is not None]
     powers = any(one.power is not None for one in achieved)
     rows = tuple(
         (
@@ -183,7 +183,7 @@ def describe_precision(words: ReportWords, report: Report) -> Iterator[Block]:
             cell_texts.count(words, one.margin.entry.n),
             cell_texts.count(words, int(one.effective)),
             cell_texts.share(words, one.margin.reached),
-            *((cell_texts.share(words, one.margin.wanted),) if planned else ()),
+            *((cell_texts.share(words, one.margin.planned),) if planned else ()),
             *((cell_texts.share(words, one.power),) if powers else ()),
         )
         for one in achieved
@@ -226,7 +226,7 @@ def _say_planned(words: ReportWords, report: Report, achieved: Sequence[Achieved
         )
     if study.planned_margin is None:
         yield _("The study sheet states no planned margin to hold these against.")
-    elif achieved[0].margin.wanted is None:
+    elif achieved[0].margin.planned is None:
         yield _("The planned margin is at 95 %%, and these intervals are not: they are not compared.")
     else:
         yield _(
@@ -239,6 +239,6 @@ def _say_planned(words: ReportWords, report: Report, achieved: Sequence[Achieved
 
 def list_references(words: ReportWords, references: Iterable[Reference]) -> Section:
     """The works that the methods of this report come from."""
-    cited = tuple(Paragraph(Text(reference.cite(), own=True)) for reference in references)
+    cited = tuple(Paragraph(Text(reference.cite(), from_survey=True)) for reference in references)
     said = words.gettext("The works that the methods of this report come from, and no others.")
     return Section("references", Text(words.gettext("References")), (make_paragraph(said), *cited))

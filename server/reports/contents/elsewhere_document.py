@@ -36,7 +36,7 @@ def build_elsewhere_document(data: ForeignData, explained: ExplainedAnswer | Non
             total=words.integer(report.n + data.table.left_out),
         )
         blocks.append(Paragraph(Text(missing), notice=True))
-    if data.sample is not None and data.asked:
+    if data.sample is not None and data.has_questions:
         even = EVEN_ROWS_BUT_MODELS if data.models else EVEN_ROWS
         blocks.append(Paragraph(Text(_(even)), notice=True))
     return Document(
@@ -57,7 +57,7 @@ def _sections(words: ReportWords, data: ForeignData, explained: ExplainedAnswer 
         software=report.software,
     )
     source = Section("source", Text(_("Source")), (make_paragraph(facts),))
-    if not data.asked:
+    if not data.has_questions:
         yield describe_models(words, data)
         yield source
         return
@@ -80,4 +80,4 @@ def _sections(words: ReportWords, data: ForeignData, explained: ExplainedAnswer 
     yield Section("checks", Text(_("Diagnostics")), tuple(diagnostics(words, report)))
     yield Section("limits", Text(_("Limits")), tuple(methods.limits(words)))
     yield source
-    yield Section("exact-designs", Text(_("Codebook")), (methods.codebook(words, report.asked),))
+    yield Section("exact-designs", Text(_("Codebook")), (methods.codebook(words, report.designs),))

@@ -123,7 +123,7 @@ class ExplainedNames:
             return self._quote(text if place is None else f"{text} · {self.call_answer(column, place)}")
         if column.name == STRATUM or column.weekly:
             return Text(self.call_known(column.name))
-        return Text(column.name, own=True)
+        return Text(column.name, from_survey=True)
 
     def call_known(self, name: str) -> str:
         """What is known of responses to a survey."""
@@ -149,7 +149,7 @@ class ExplainedNames:
         if isinstance(column, KnownColumn):
             others = self._words.gettext("others")
             known = [others if level == OTHERS else level for level in (step, first)]
-            return Text(" / ".join(known), own=True)
+            return Text(" / ".join(known), from_survey=True)
         if column.answer is None:
             answers = column.question.answers
             return self._quote(

@@ -70,13 +70,13 @@ class QuestionsByVersion:
         return None
 
 
-def place(words: ReportWords, entry: Released, figure: Figure, asked: QuestionsByVersion) -> Text:
+def place(words: ReportWords, entry: Released, figure: Figure, questions: QuestionsByVersion) -> Text:
     """What a figure is of: answers, a stratum, everybody."""
-    parts, between = [part(words, entry, pair, asked) for pair in figure.place], " × "
+    parts, between = [part(words, entry, pair, questions) for pair in figure.place], " × "
     several = len(entry.item.questions) > 1
     if (len(parts) == 1 and several) or figure.statistic == "above":  # an answer to one of them
         name, value = figure.place[-1]
-        found = asked.question(name, entry.covers)
+        found = questions.question(name, entry.covers)
         if found is not None and value and len(entry.item.questions) != 1:
             parts.insert(-1, cell_texts.quote_question(*found))
             between = " · "
@@ -88,18 +88,18 @@ def place(words: ReportWords, entry: Released, figure: Figure, asked: QuestionsB
         share = words.number(float(100 * Decimal(figure.place[-1][1])))
         return Text(words.gettext("%(share)s %% of the rows below", share=share))
     text = between.join(part.text for part in parts)
-    languages = [part.language for part in parts if part.own]
-    return Text(text, own=bool(languages), language=languages[0] if languages else "")
+    languages = [part.language for part in parts if part.from_survey]
+    return Text(text, from_survey=bool(languages), language=languages[0] if languages else "")
 
 
-def part(words: ReportWords, entry: Released, pair: tuple[str, str], asked: QuestionsByVersion) -> Text:
+def part(words: ReportWords, entry: Released, pair: tuple[str, str], questions: QuestionsByVersion) -> Text:
     """A stratum, an answer, or a question as a whole."""
     name, value = pair
     if name == STRATUM:
         if value == OWN_LINK:
             return Text(words.gettext("Without stratum"))
-        return Text(value, own=True) if value else Text(words.gettext("All strata"))
-    found = asked.question(name, entry.covers)
+        return Text(value, from_survey=True) if value else Text(words.gettext("All strata"))
+    found = questions.question(name, entry.covers)
     if found is None:
         return Text(value or name, code=True)
     definition, question = found
@@ -111,14 +111,14 @@ def part(words: ReportWords, entry: Released, pair: tuple[str, str], asked: Ques
 
 
 def numbers(
-    words: ReportWords, entry: Released, figure: Figure, asked: QuestionsByVersion
+    words: ReportWords, entry: Released, figure: Figure, questions: QuestionsByVersion
 ) -> tuple[Cell, ...]:
     """Value, standard error, lower and upper limit, in the unit of the figure."""
     found = (figure.value, figure.standard_error, figure.low, figure.high)
     if figure.statistic in ("weighted_share", "share", "answered"):
         return tuple(cell_texts.share(words, number) for number in found)
     if figure.statistic in ("mean", "weighted_mean"):
-        ends = span(entry, figure, asked)
+        ends = span(entry, figure, questions)
         if ends is None:
             width = max(abs(figure.value or 1.0), 1e-6)
         else:
@@ -128,7 +128,7 @@ def numbers(
     if figure.statistic == "quantile":
         return tuple(cell_texts.exact(words, number) for number in found)
     if figure.statistic in _OF_NUMBERS:
-        ends = span(entry, figure, asked)
+        ends = span(entry, figure, questions)
         width = max(abs(figure.value or 1.0), 1e-6) if ends is None else width_of(figure.statistic, ends)
         return tuple(cell_texts.measure(words, number, width) for number in found)
     if figure.statistic == "above":
@@ -137,9 +137,9 @@ def numbers(
     return tuple(cell_texts.real(words, number) for number in found)
 
 
-def span(entry: Released, figure: Figure, asked: QuestionsByVersion) -> tuple[float, float] | None:
+def span(entry: Released, figure: Figure, questions: QuestionsByVersion) -> tuple[float, float] | None:
     """What the mean of a question lies between, which stands last, after a stratum; and each number of a column."""
-    found = asked.question(figure.place[-1][0], entry.covers) if figure.place else None
+    found = questions.question(figure.place[-1][0], entry.covers) if figure.place else None
     if found is not None:
         return value_range(found[1])
     low, high = entry.notes.get("lowest"), entry.notes.get("highest")

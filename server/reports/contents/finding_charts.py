@@ -9,14 +9,16 @@ from server.output.documents import Chart, Plot
 from server.reports.contents import cell_texts
 from server.reports.contents.estimate_sections import MOST_ROWS, PERCENT
 from server.reports.contents.figures import QuestionsByVersion, part
-from server.reports.contents.finding_values import FoundRange, Picture, ReleaseFinding, says_something
+from server.reports.contents.finding_values import FindingRange, Picture, ReleaseFinding, says_something
 from server.reports.contents.release_charts import draw_tree
 from server.reports.findings import Says
 from server.reports.report_words import ReportWords
 from server.study.definitions import Question
 
 
-def draw_finding(words: ReportWords, finding: ReleaseFinding, asked: QuestionsByVersion) -> tuple[Chart, ...]:
+def draw_finding(
+    words: ReportWords, finding: ReleaseFinding, questions: QuestionsByVersion
+) -> tuple[Chart, ...]:
     """A finding as charts: one, none, or several where its rows fill more than a page."""
     match finding.picture:
         case Picture.DOTS:
@@ -25,9 +27,9 @@ def draw_finding(words: ReportWords, finding: ReleaseFinding, asked: QuestionsBy
         case Picture.BARS:
             return tuple(_draw_bars(words, finding, part) for part in _pages(finding))
         case Picture.LINES:
-            return tuple(_draw_lines(words, finding, part, asked) for part in _pages(finding))
+            return tuple(_draw_lines(words, finding, part, questions) for part in _pages(finding))
         case Picture.TABLE:
-            drawn = _draw_table(words, finding, asked)
+            drawn = _draw_table(words, finding, questions)
             return () if drawn is None else (_name(finding, drawn),)
         case Picture.TREE:
             return tuple(draw_tree(words, finding.entry))
@@ -39,7 +41,7 @@ def _name(finding: ReleaseFinding, drawn: Drawing, plot: Plot | None = None) -> 
     return Chart(drawn.svg, _title(finding), drawn.alternative, plot)
 
 
-def _pages(finding: ReleaseFinding) -> Iterator[tuple[FoundRange, ...]]:
+def _pages(finding: ReleaseFinding) -> Iterator[tuple[FindingRange, ...]]:
     """Its rows, as many as fit on a page."""
     for first in range(0, len(finding.ranges), MOST_ROWS):
         yield finding.ranges[first : first + MOST_ROWS]
@@ -47,31 +49,31 @@ def _pages(finding: ReleaseFinding) -> Iterator[tuple[FoundRange, ...]]:
 
 def _title(finding: ReleaseFinding) -> str:
     """What was asked; the sentence stands above the drawing already."""
-    return " × ".join(wording.text for wording in finding.asked) or finding.sentence
+    return " × ".join(wording.text for wording in finding.wordings) or finding.sentence
 
 
-def _draw_dots(words: ReportWords, finding: ReleaseFinding, found: FoundRange) -> Chart:
-    sure, may = round(found.low), round(found.high - found.low)
+def _draw_dots(words: ReportWords, finding: ReleaseFinding, extent: FindingRange) -> Chart:
+    sure, may = round(extent.low), round(extent.high - extent.low)
     said = words.gettext(
         "Of 100 dots %(sure)s are filled: very likely; %(may)s more are rings: possible.",
         sure=sure,
         may=may,
     )
     made = charts.hundred_dots(_title(finding), sure, may, said)
-    point = PlottedEstimate(found.label.text, said, found.value, found.interval)
-    chart = _name(finding, made, Plot((point,), charts.share_axis([found.interval]), PERCENT))
+    point = PlottedEstimate(extent.label.text, said, extent.value, extent.interval)
+    chart = _name(finding, made, Plot((point,), charts.share_axis([extent.interval]), PERCENT))
     return replace(chart, reading=said)
 
 
-def _place(found: FoundRange, ends: tuple[float, float]) -> tuple[float | None, tuple[float, float]]:
+def _place(extent: FindingRange, ends: tuple[float, float]) -> tuple[float | None, tuple[float, float]]:
     """Where a row's estimate and interval are drawn: where nothing is told, no estimate, and what is possible alone."""
-    if found.says == Says.NOT_TOLD:
-        low, high = (min(max(end, ends[0]), ends[1]) for end in found.interval)
+    if extent.says == Says.NOT_TOLD:
+        low, high = (min(max(end, ends[0]), ends[1]) for end in extent.interval)
         return None, (low, high)
-    return (found.value if says_something(found) else None), found.interval
+    return (extent.value if says_something(extent) else None), extent.interval
 
 
-def _draw_bars(words: ReportWords, finding: ReleaseFinding, ranges: tuple[FoundRange, ...]) -> Chart:
+def _draw_bars(words: ReportWords, finding: ReleaseFinding, ranges: tuple[FindingRange, ...]) -> Chart:
     rows = tuple(
         PlottedEstimate(
             each.label.text,
@@ -87,22 +89,25 @@ def _draw_bars(words: ReportWords, finding: ReleaseFinding, ranges: tuple[FoundR
 
 
 def _draw_lines(
-    words: ReportWords, finding: ReleaseFinding, ranges: tuple[FoundRange, ...], asked: QuestionsByVersion
+    words: ReportWords,
+    finding: ReleaseFinding,
+    ranges: tuple[FindingRange, ...],
+    questions: QuestionsByVersion,
 ) -> Chart:
     assert finding.ends is not None
     first, last = finding.ends
-    asked_as = asked.question(finding.questions[0], finding.entry.covers)
+    asked_as = questions.question(finding.questions[0], finding.entry.covers)
     rows = []
-    for found in ranges:
-        value, interval = _place(found, finding.ends)
+    for extent in ranges:
+        value, interval = _place(extent, finding.ends)
         low, high = (min(max(end, first), last) for end in interval)
         value = None if value is None else min(max(value, first), last)
         said = words.gettext(
             "%(low)s to %(high)s",
-            low=words.number(found.low),
-            high=_with_unit(words, found.high, None if asked_as is None else asked_as[1]),
+            low=words.number(extent.low),
+            high=_with_unit(words, extent.high, None if asked_as is None else asked_as[1]),
         )
-        of = found.label.text if len(finding.ranges) > 1 else ""
+        of = extent.label.text if len(finding.ranges) > 1 else ""
         rows.append(PlottedEstimate(of, said, value, (low, high)))
     axis = charts.mean_axis(first, last, None)
     made = charts.estimates(_title(finding), rows, axis, words.number)
@@ -110,7 +115,9 @@ def _draw_lines(
     return _name(finding, made, Plot(tuple(rows), axis, form, bars=False))
 
 
-def _draw_table(words: ReportWords, finding: ReleaseFinding, asked: QuestionsByVersion) -> Drawing | None:
+def _draw_table(
+    words: ReportWords, finding: ReleaseFinding, by_version: QuestionsByVersion
+) -> Drawing | None:
     """Of two questions, if every pair of answers is there: the darker, the larger. It is higher than wide."""
     entry = finding.entry
     places = (
@@ -124,15 +131,15 @@ def _draw_table(words: ReportWords, finding: ReleaseFinding, asked: QuestionsByV
         return None
     if len(columns) > len(rows):
         rows, columns = columns, rows
-        cells = {(second, first): found for (first, second), found in cells.items()}
+        cells = {(second, first): extent for (first, second), extent in cells.items()}
     return charts.heat_map(
         _title(finding),
-        [part(words, entry, row, asked).text for row in rows],
-        [part(words, entry, column, asked).text for column in columns],
+        [part(words, entry, row, by_version).text for row in rows],
+        [part(words, entry, column, by_version).text for column in columns],
         [
             [
-                (min(max(_place(found, (0.0, 1.0))[0] or 0.0, 0.0), 1.0), f"{found.low}–{found.high}")
-                for found in (cells[row, column] for column in columns)
+                (min(max(_place(extent, (0.0, 1.0))[0] or 0.0, 0.0), 1.0), f"{extent.low}–{extent.high}")
+                for extent in (cells[row, column] for column in columns)
             ]
             for row in rows
         ],

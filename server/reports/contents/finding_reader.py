@@ -10,7 +10,7 @@ from server.reports.contents import cell_texts, finding_texts, selection_texts
 from server.reports.contents.estimate_sections import MOST_DRAWN
 from server.reports.contents.figures import QuestionsByVersion, part, place
 from server.reports.contents.finding_values import (
-    FoundRange,
+    FindingRange,
     Picture,
     ReleaseFinding,
     find_highest,
@@ -27,25 +27,27 @@ from server.study.kinds.kind import PREFER_NOT_TO_SAY
 _WEIGHTED = {"share": "weighted_share", "mean": "weighted_mean"}
 
 
-def read_entry(words: ReportWords, entry: Released, asked: QuestionsByVersion) -> Iterator[ReleaseFinding]:
+def read_entry(
+    words: ReportWords, entry: Released, questions: QuestionsByVersion
+) -> Iterator[ReleaseFinding]:
     """What an entry found; of what was only booked, nothing."""
     match entry.item.kind:
         case ItemKind.COUNT | ItemKind.HIERARCHY:
             yield from _read_counts(words, entry)
         case ItemKind.MOST_COMMON | ItemKind.TOP | ItemKind.EXCEEDING | ItemKind.SEARCH if entry.figures:
-            yield _read_selection(words, entry, asked)
+            yield _read_selection(words, entry, questions)
         case ItemKind.DECLARED | ItemKind.SEARCH:  # of which there is no number, or none yet
             return
         case _:
-            yield from _read_estimates(words, entry, asked)
+            yield from _read_estimates(words, entry, questions)
 
 
 def _among(entry: Released) -> Text | None:
-    return Text(" > ".join(entry.item.stratum), own=True) if entry.item.stratum else None
+    return Text(" > ".join(entry.item.stratum), from_survey=True) if entry.item.stratum else None
 
 
-def _quote(entry: Released, asked: QuestionsByVersion, names: Sequence[str]) -> tuple[Text, ...]:
-    found = [(name, asked.question(name, entry.covers)) for name in names]
+def _quote(entry: Released, questions: QuestionsByVersion, names: Sequence[str]) -> tuple[Text, ...]:
+    found = [(name, questions.question(name, entry.covers)) for name in names]
     return tuple(
         Text(name, code=True) if one is None else cell_texts.quote_question(*one) for name, one in found
     )
@@ -83,8 +85,8 @@ def _read_counts(words: ReportWords, entry: Released) -> Iterator[ReleaseFinding
     )
 
 
-def _read_selection(words: ReportWords, entry: Released, asked: QuestionsByVersion) -> ReleaseFinding:
-    names = {figure: place(words, entry, figure, asked).text for figure in entry.figures}
+def _read_selection(words: ReportWords, entry: Released, questions: QuestionsByVersion) -> ReleaseFinding:
+    names = {figure: place(words, entry, figure, questions).text for figure in entry.figures}
     if entry.item.kind == ItemKind.MOST_COMMON:
         (chosen,) = names.values()
         said = selection_texts.say_most_common(words, chosen)
@@ -101,7 +103,7 @@ def _read_selection(words: ReportWords, entry: Released, asked: QuestionsByVersi
         str(entry.entry),
         entry,
         entry.item.questions,
-        _quote(entry, asked, own),
+        _quote(entry, questions, own),
         _among(entry),
         *said,
         Picture.NOTHING,
@@ -109,16 +111,16 @@ def _read_selection(words: ReportWords, entry: Released, asked: QuestionsByVersi
 
 
 def _read_estimates(
-    words: ReportWords, entry: Released, asked: QuestionsByVersion
+    words: ReportWords, entry: Released, questions: QuestionsByVersion
 ) -> Iterator[ReleaseFinding]:
     """Of each question its answers, its mean, and both by stratum; of several which answers go together."""
     shown = [figure for figure in entry.figures if figure.low is not None and figure.high is not None]
     alone = dict.fromkeys(figure.place[-1][0] for figure in shown if figure.place)
     for name in alone:
-        found = asked.question(name, entry.covers)
+        found = questions.question(name, entry.covers)
         if found is not None:
             own = [figure for figure in shown if figure.place and figure.place[-1][0] == name]
-            yield from _OfQuestion(words, entry, asked, *found).read(own)
+            yield from _OfQuestion(words, entry, questions, *found).read(own)
     joint = [
         figure
         for figure in shown
@@ -127,7 +129,7 @@ def _read_estimates(
         and all(variable != STRATUM for variable, _ in figure.place)
     ]
     if joint:
-        yield _read_joint(words, entry, asked, joint)
+        yield _read_joint(words, entry, questions, joint)
 
 
 @dataclass(frozen=True)
@@ -136,7 +138,7 @@ class _OfQuestion:
 
     words: ReportWords
     entry: Released
-    asked: QuestionsByVersion
+    questions: QuestionsByVersion
     definition: Definition
     question: Question
 
@@ -198,7 +200,7 @@ class _OfQuestion:
         if len(answers) > 2 or answer not in answers or (len(answers) == 2 and answer != "yes"):
             return  # many answers in many strata are a table
         chosen = [figure for figure in figures if figure.place[1][1] == answer]
-        labels = [part(words, self.entry, figure.place[0], self.asked) for figure in chosen]
+        labels = [part(words, self.entry, figure.place[0], self.questions) for figure in chosen]
         ranges = rank(
             [
                 range_of_share(label, figure) if ends is None else range_of_mean(label, figure, ends)
@@ -206,7 +208,7 @@ class _OfQuestion:
             ]
         )
         highest = find_highest(ranges)
-        named = part(words, self.entry, chosen[0].place[1], self.asked).text if ends is None else ""
+        named = part(words, self.entry, chosen[0].place[1], self.questions).text if ends is None else ""
         said = finding_texts.say_strata(words, highest, named), finding_texts.explain_strata(words, ranges)
         picture, about = (Picture.BARS, "groups") if ends is None else (Picture.LINES, "mean-groups")
         yield self._make(about, *said, picture, tuple(ranges), highest, ends=ends)
@@ -217,8 +219,8 @@ class _OfQuestion:
         sentence: str,
         meaning: str,
         picture: Picture,
-        ranges: Sequence[FoundRange],
-        headline: FoundRange | None,
+        ranges: Sequence[FindingRange],
+        headline: FindingRange | None,
         *,
         ends: tuple[float, float] | None = None,
         weighted: bool = False,
@@ -228,7 +230,7 @@ class _OfQuestion:
             "-".join(filter(None, [str(self.entry.entry), *names, about])),
             self.entry,
             names,
-            _quote(self.entry, self.asked, names),
+            _quote(self.entry, self.questions, names),
             _among(self.entry),
             sentence,
             meaning,
@@ -240,20 +242,20 @@ class _OfQuestion:
         )
 
     def _label(self, figure: Figure) -> Text:
-        return part(self.words, self.entry, figure.place[-1], self.asked)
+        return part(self.words, self.entry, figure.place[-1], self.questions)
 
 
 def _read_joint(
-    words: ReportWords, entry: Released, asked: QuestionsByVersion, figures: Sequence[Figure]
+    words: ReportWords, entry: Released, questions: QuestionsByVersion, figures: Sequence[Figure]
 ) -> ReleaseFinding:
-    ranges = tuple(range_of_share(place(words, entry, figure, asked), figure) for figure in figures)
+    ranges = tuple(range_of_share(place(words, entry, figure, questions), figure) for figure in figures)
     highest = find_highest(ranges)
     names = tuple(name for name, _ in figures[0].place)
     return ReleaseFinding(
         f"{entry.entry}-together",
         entry,
         names,
-        _quote(entry, asked, names),
+        _quote(entry, questions, names),
         _among(entry),
         finding_texts.say_combination(words, highest),
         finding_texts.explain_combination(words),

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from server.releases import Figure, Released
 from server.releases.plans.items import ItemKind
-from server.reports.contents.finding_values import FoundRange, says_something, some_overlap
+from server.reports.contents.finding_values import FindingRange, says_something, some_overlap
 from server.reports.findings import Says
 from server.reports.report_words import ReportWords
 from server.study.answer_texts import answer_text
@@ -15,34 +15,34 @@ SENTENCES = "words/findings.html"
 HALF = 50
 
 
-def say_share(words: ReportWords, found: FoundRange) -> str:
+def say_share(words: ReportWords, extent: FindingRange) -> str:
     """Of how many of 100 an answer is true."""
-    return words.macro(SENTENCES, "share_range", found, found.label.text)
+    return words.macro(SENTENCES, "share_range", extent, extent.label.text)
 
 
-def explain_share(words: ReportWords, found: FoundRange, weighted: bool) -> str:
+def explain_share(words: ReportWords, extent: FindingRange, weighted: bool) -> str:
     """What the sentence of a share means."""
     _ = words.gettext
     parts = []
-    if found.says == Says.IMPOSSIBLE:
+    if extent.says == Says.IMPOSSIBLE:
         parts.append(_impossible(words))
-    elif found.says == Says.NOT_TOLD:
+    elif extent.says == Says.NOT_TOLD:
         parts.append(explain_open(words))
     else:
-        if found.guess is not None:
-            parts.append(_("Best guess: %(guess)s of 100.", guess=found.guess))
-        if found.says == Says.AT_MOST:
+        if extent.guess is not None:
+            parts.append(_("Best guess: %(guess)s of 100.", guess=extent.guess))
+        if extent.says == Says.AT_MOST:
             parts.append(_("It may be nobody at all."))
-        elif found.says == Says.AT_LEAST:
+        elif extent.says == Says.AT_LEAST:
             parts.append(_("It may be everybody."))
-        elif found.low > HALF:
+        elif extent.low > HALF:
             parts.append(_("That is more than half."))
-        elif found.high < HALF:
+        elif extent.high < HALF:
             parts.append(_("That is fewer than half."))
     return _join(words, parts, weighted)
 
 
-def say_answers(words: ReportWords, highest: FoundRange | None) -> str:
+def say_answers(words: ReportWords, highest: FindingRange | None) -> str:
     """Which of several answers is the most common."""
     if highest is None:
         return words.gettext("These responses do not tell which answer is the most common.")
@@ -50,7 +50,7 @@ def say_answers(words: ReportWords, highest: FoundRange | None) -> str:
 
 
 def explain_answers(
-    words: ReportWords, ranges: Sequence[FoundRange], highest: FoundRange | None, weighted: bool
+    words: ReportWords, ranges: Sequence[FindingRange], highest: FindingRange | None, weighted: bool
 ) -> str:
     """The share of the most common answer, if it is known; and how to read the others."""
     parts = []
@@ -63,23 +63,23 @@ def explain_answers(
     return _join(words, parts, weighted)
 
 
-def say_mean(words: ReportWords, question: Question, found: FoundRange) -> str:
+def say_mean(words: ReportWords, question: Question, extent: FindingRange) -> str:
     """What a number is on average."""
-    return words.macro(SENTENCES, "mean_range", question, found)
+    return words.macro(SENTENCES, "mean_range", question, extent)
 
 
 def explain_mean(
-    words: ReportWords, definition: Definition, question: Question, found: FoundRange, weighted: bool
+    words: ReportWords, definition: Definition, question: Question, extent: FindingRange, weighted: bool
 ) -> str:
     """What the sentence of a mean means."""
     _ = words.gettext
     parts = []
-    if found.says == Says.IMPOSSIBLE:
+    if extent.says == Says.IMPOSSIBLE:
         parts.append(_impossible(words))
-    elif found.says == Says.NOT_TOLD:
+    elif extent.says == Says.NOT_TOLD:
         parts.append(explain_open(words))
-    elif found.guess is not None:
-        guess = words.macro("_macros.html", "with_unit", words.number(found.guess), question.unit)
+    elif extent.guess is not None:
+        guess = words.macro("_macros.html", "with_unit", words.number(extent.guess), question.unit)
         parts.append(_("Best guess: %(guess)s.", guess=guess))
     if question.traits.levels:
         first, last = (
@@ -98,7 +98,7 @@ def explain_mean(
     return _join(words, parts, weighted)
 
 
-def say_strata(words: ReportWords, highest: FoundRange | None, answer: str) -> str:
+def say_strata(words: ReportWords, highest: FindingRange | None, answer: str) -> str:
     """Where an answer is the most common; without an answer, where the average is the highest."""
     _ = words.gettext
     if highest is None:
@@ -115,14 +115,14 @@ def say_strata(words: ReportWords, highest: FoundRange | None, answer: str) -> s
     )
 
 
-def explain_strata(words: ReportWords, ranges: Sequence[FoundRange]) -> str:
+def explain_strata(words: ReportWords, ranges: Sequence[FindingRange]) -> str:
     """How groups are compared."""
     if not some_overlap(ranges):
         return ""
     return words.gettext("Where two ranges overlap, either group may be the higher.")
 
 
-def say_combination(words: ReportWords, highest: FoundRange | None) -> str:
+def say_combination(words: ReportWords, highest: FindingRange | None) -> str:
     """Which answers to several questions go together most often."""
     if highest is None:
         return words.gettext("These responses do not tell which combination of answers is the most common.")

@@ -26,7 +26,7 @@ class Picture(StrEnum):
 
 
 @dataclass(frozen=True)
-class FoundRange:
+class FindingRange:
     """What one share or mean may be.
 
     Attributes
@@ -65,16 +65,16 @@ class ReleaseFinding:
         Where its numbers are from.
     questions : tuple of str
         Names of those that it is about, and
-    asked : tuple of Text
+    wordings : tuple of Text
         their wording.
     among : Text or None
         The stratum whose responses alone it is about.
     sentence, meaning : str
         What was found, and what that means; in the reader's language.
     picture : Picture
-    ranges : tuple of FoundRange
+    ranges : tuple of FindingRange
         What is drawn, in its order.
-    headline : FoundRange or None
+    headline : FindingRange or None
         The one that the sentence is about; None where it is about none of them.
     ends : tuple of float or None
         What a mean lies between; None for shares, which are of 100.
@@ -87,13 +87,13 @@ class ReleaseFinding:
     name: str
     entry: Released
     questions: tuple[str, ...]
-    asked: tuple[Text, ...]
+    wordings: tuple[Text, ...]
     among: Text | None
     sentence: str
     meaning: str
     picture: Picture
-    ranges: tuple[FoundRange, ...] = ()
-    headline: FoundRange | None = None
+    ranges: tuple[FindingRange, ...] = ()
+    headline: FindingRange | None = None
     ends: tuple[float, float] | None = None
     weighted: bool = False
     replaced: bool = False
@@ -130,23 +130,23 @@ class ReleaseFinding:
         return frozenset(map(str, self.entry.covers.versions) if found is None else str(found).split(", "))
 
 
-def range_of_share(label: Text, figure: Figure) -> FoundRange:
+def range_of_share(label: Text, figure: Figure) -> FindingRange:
     """Of a share with an interval."""
     assert figure.low is not None
     assert figure.high is not None
     interval = figure.low, figure.high
-    return FoundRange(label, *round_share(figure.value, interval), figure.value, interval)
+    return FindingRange(label, *round_share(figure.value, interval), figure.value, interval)
 
 
-def range_of_mean(label: Text, figure: Figure, ends: tuple[float, float]) -> FoundRange:
+def range_of_mean(label: Text, figure: Figure, ends: tuple[float, float]) -> FindingRange:
     """Of a mean with an interval, which lies between `ends`."""
     assert figure.low is not None
     assert figure.high is not None
     interval = figure.low, figure.high
-    return FoundRange(label, *round_mean(figure.value, interval, ends), figure.value, interval)
+    return FindingRange(label, *round_mean(figure.value, interval, ends), figure.value, interval)
 
 
-def find_highest(ranges: Sequence[FoundRange]) -> FoundRange | None:
+def find_highest(ranges: Sequence[FindingRange]) -> FindingRange | None:
     """The one whose interval lies above all others', where there are several."""
     if len(ranges) < 2:
         return None
@@ -156,21 +156,21 @@ def find_highest(ranges: Sequence[FoundRange]) -> FoundRange | None:
     )
 
 
-def some_overlap(ranges: Sequence[FoundRange]) -> bool:
+def some_overlap(ranges: Sequence[FindingRange]) -> bool:
     """Whether there are two whose intervals do."""
-    ends = sorted(found.interval for found in ranges)
+    ends = sorted(extent.interval for extent in ranges)
     return any(low <= high for (_, high), (low, _) in pairwise(ends))
 
 
-def rank(ranges: Sequence[FoundRange]) -> list[FoundRange]:
+def rank(ranges: Sequence[FindingRange]) -> list[FindingRange]:
     """The largest first; those of which nothing is told last, whatever chance made of their estimates."""
 
-    def order(found: FoundRange) -> tuple[bool, float]:
-        return not says_something(found), -(found.value if found.value is not None else found.interval[0])
+    def order(extent: FindingRange) -> tuple[bool, float]:
+        return not says_something(extent), -(extent.value if extent.value is not None else extent.interval[0])
 
     return sorted(ranges, key=order)
 
 
-def says_something(found: FoundRange) -> bool:
+def says_something(extent: FindingRange) -> bool:
     """Whether its sentence is more than that these responses do not tell."""
-    return found.says not in (Says.NOT_TOLD, Says.IMPOSSIBLE)
+    return extent.says not in (Says.NOT_TOLD, Says.IMPOSSIBLE)

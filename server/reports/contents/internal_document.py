@@ -169,7 +169,9 @@ def _sections(
         yield Section("article", Text(words.gettext("For an article")), sentences)
     yield list_references(words, list_report_references(report, book))
     yield _describe_source(words, report)
-    yield Section("exact-designs", Text(words.gettext("Codebook")), (methods.codebook(words, report.asked),))
+    yield Section(
+        "exact-designs", Text(words.gettext("Codebook")), (methods.codebook(words, report.designs),)
+    )
 
 
 def _describe_questions(words: ReportWords, report: Report) -> Section:
@@ -204,10 +206,10 @@ def _describe_collecting(words: ReportWords, report: Report) -> Section:
         "collected",
         Text(words.gettext("How the answers were collected")),
         (
-            *methods.describe_coins(words, report.asked),
+            *methods.describe_coins(words, report.designs),
             *describe_admission(words, report.admissions, report.answered),
             *describe_response(words, report),
-            describe_missing(words, [one.question for one in report.asked.questions]),
+            describe_missing(words, [one.question for one in report.designs.questions]),
             *describe_retention(words, report.kept),
         ),
     )
@@ -226,7 +228,7 @@ def _describe_method(words: ReportWords, report: Report) -> Section:
 
 
 def _describe_releases(words: ReportWords, report: Report, book: Ledger) -> Section:
-    asked = QuestionsByVersion({wave.number: wave.definition for wave in report.waves})
+    questions = QuestionsByVersion({wave.number: wave.definition for wave in report.waves})
     return Section(
         "releases",
         Text(words.gettext("Central releases: spent and left")),
@@ -234,7 +236,7 @@ def _describe_releases(words: ReportWords, report: Report, book: Ledger) -> Sect
             *describe_ledger(words, book, names=True),
             *(release_sections.explain_errors(words, book.released) if book.released else ()),
         ),
-        tuple(release_sections.sections(words, book.released, asked)),
+        tuple(release_sections.sections(words, book.released, questions)),
     )
 
 

@@ -120,7 +120,7 @@ def _releases(words: ReportWords, released: Sequence[Released], names: bool) -> 
     _ = words.gettext
     rows: dict[tuple[Cell, ...], None] = {}
     for record in released:
-        by = Text(record.made_by or _("command line"), own=bool(record.made_by))
+        by = Text(record.made_by or _("command line"), from_survey=bool(record.made_by))
         row: tuple[Cell, ...] = (
             cell_texts.count(words, record.release),
             Text(words.moment(record.made_at)),

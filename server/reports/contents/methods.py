@@ -20,7 +20,7 @@ def make_paragraph(text: str) -> Paragraph:
     return Paragraph(Text(text))
 
 
-def describe_coins(words: ReportWords, asked: VersionDesigns) -> Iterator[Block]:
+def describe_coins(words: ReportWords, designs: VersionDesigns) -> Iterator[Block]:
     """The coins of every version, in words and in counts of people, and what they cost."""
     _ = words.gettext
     yield make_paragraph(
@@ -34,31 +34,31 @@ def describe_coins(words: ReportWords, asked: VersionDesigns) -> Iterator[Block]
     rows: list[tuple[Cell, ...]] = [
         (
             cell_texts.quote_question(one.definition, one.question),
-            *_numbers(asked, one.versions),
+            *_numbers(designs, one.versions),
             Text(_name_design(words, one.question)),
             Text(words.macro("_macros.html", "odds_label", one.question, one.definition.language)),
             cell_texts.epsilon(words, one.question.epsilon),
         )
-        for one in asked.questions
+        for one in designs.questions
     ]
     together = Text(_("All questions together, for one response"), strong=True)
     rows += [
-        (together, *_numbers(asked, versions), Text(""), Text(""), cell_texts.epsilon(words, loss))
-        for versions, loss in asked.losses
+        (together, *_numbers(designs, versions), Text(""), Text(""), cell_texts.epsilon(words, loss))
+        for versions, loss in designs.losses
     ]
     caption = _("What the coins do to each question’s answers, and the privacy loss ε of one response")
-    columns = (_("Question"), *_head(words, asked), _("Design"), _("Odds"), "ε")
+    columns = (_("Question"), *_head(words, designs), _("Design"), _("Odds"), "ε")
     yield Table("designs", caption, columns, tuple(rows), short=_("What the coins do"))
 
 
-def _head(words: ReportWords, asked: VersionDesigns) -> tuple[str, ...]:
+def _head(words: ReportWords, designs: VersionDesigns) -> tuple[str, ...]:
     """The head of a column that says which versions a row is about, where they differ."""
-    return (words.gettext("versions"),) if asked.differ else ()
+    return (words.gettext("versions"),) if designs.differ else ()
 
 
-def _numbers(asked: VersionDesigns, versions: Sequence[int]) -> tuple[Text, ...]:
+def _numbers(designs: VersionDesigns, versions: Sequence[int]) -> tuple[Text, ...]:
     """Its cell."""
-    return (Text(", ".join(map(str, versions))),) if asked.differ else ()
+    return (Text(", ".join(map(str, versions))),) if designs.differ else ()
 
 
 def _name_design(words: ReportWords, question: Question) -> str:
@@ -177,17 +177,17 @@ def limits(words: ReportWords) -> Iterator[Block]:
     )
 
 
-def codebook(words: ReportWords, asked: VersionDesigns) -> Table:
+def codebook(words: ReportWords, version_designs: VersionDesigns) -> Table:
     """The exact designs; designs that several columns share once, options that are treated alike once."""
     _ = words.gettext
     rows = []
-    for in_versions in asked.questions:
+    for in_versions in version_designs.questions:
         question = cell_texts.quote_question(in_versions.definition, in_versions.question)
-        of = (question, *_numbers(asked, in_versions.versions))
+        of = (question, *_numbers(version_designs, in_versions.versions))
         rows += [(*of, *row) for row in _codes(words, in_versions.definition, in_versions.question)]
     columns = (
         _("Question"),
-        *_head(words, asked),
+        *_head(words, version_designs),
         _("entered"),
         _("recorded as"),
         _("chance"),

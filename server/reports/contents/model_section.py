@@ -9,7 +9,7 @@ from server.reports.contents.estimate_sections import keep_remarks
 from server.reports.contents.methods import make_paragraph
 from server.reports.contents.sample_section import say_drawing
 from server.reports.elsewhere import ForeignData
-from server.reports.elsewhere.models.model_parts import FoundModel, ModelEstimate, ModelTest
+from server.reports.elsewhere.models.model_parts import FittedModel, ModelEstimate, ModelTest
 from server.reports.report_words import ReportWords
 
 
@@ -21,28 +21,30 @@ def describe_models(words: ReportWords, data: ForeignData) -> Section:
         "counts once."
     )
     blocks = [make_paragraph(introduction)]
-    if any(found.finding.freedom is not None for found in data.models):
+    if any(model.finding.freedom is not None for model in data.models):
         drawn = _(
             "Each of these models takes something beside the answers for unknown, and estimates it as well, from rows "
             "that count, and vary, as they were drawn: by weighted means of each group, with standard errors by "
             "linearisation or replicate weights. How many people there are in all is left aside."
         )
         blocks = [make_paragraph(drawn)]
-        if data.sample is not None and not data.asked:
+        if data.sample is not None and not data.has_questions:
             blocks.append(make_paragraph(say_drawing(words, data.sample)))
     inside = tuple(
         Section(
             f"model-{number}",
-            Text(found.stated.text, own=True, language=data.report.definition.language),
-            tuple(_describe(words, data, found, number)),
+            Text(model.specification.text, from_survey=True, language=data.report.definition.language),
+            tuple(_describe(words, data, model, number)),
         )
-        for number, found in enumerate(data.models, 1)
+        for number, model in enumerate(data.models, 1)
     )
     return Section("models", Text(_("Models")), tuple(blocks), inside)
 
 
-def _describe(words: ReportWords, data: ForeignData, found: FoundModel, number: int) -> Iterator[Block]:
-    _, kind, finding = words.gettext, found.stated.kind, found.finding
+def _describe(
+    words: ReportWords, data: ForeignData, fitted_model: FittedModel, number: int
+) -> Iterator[Block]:
+    _, kind, finding = words.gettext, fitted_model.specification.kind, fitted_model.finding
     yield make_paragraph(
         _(
             "%(model)s: %(source)s. %(assumes)s",
@@ -67,10 +69,10 @@ def _describe(words: ReportWords, data: ForeignData, found: FoundModel, number: 
         )
         for each in finding.estimates
     ]
-    columns, kept, notes = keep_remarks(words, columns, rows, (_say_rows(words, found),))
+    columns, kept, notes = keep_remarks(words, columns, rows, (_say_rows(words, fitted_model),))
     yield Table(
         f"model-{number}-estimates",
-        _("%(name)s: estimates of the model", name=found.stated.name),
+        _("%(name)s: estimates of the model", name=fitted_model.specification.name),
         columns,
         tuple(kept),
         notes,
@@ -82,22 +84,22 @@ def _describe(words: ReportWords, data: ForeignData, found: FoundModel, number: 
         yield make_paragraph(_(remark))
 
 
-def _say_rows(words: ReportWords, found: FoundModel) -> str:
+def _say_rows(words: ReportWords, fitted_model: FittedModel) -> str:
     _ = words.gettext
     said = _(
         "Rows used: %(used)s. Left out, as a cell is empty or of a group that is not in the model: %(left)s.",
-        used=words.integer(found.used),
-        left=words.integer(found.left_out),
+        used=words.integer(fitted_model.used),
+        left=words.integer(fitted_model.left_out),
     )
-    freedom = found.finding.freedom
+    freedom = fitted_model.finding.freedom
     if freedom is not None:
         said += " " + _(
             "Intervals are by Student’s t with %(freedom)s degrees of freedom.",
             freedom=words.integer(freedom),
         )
-    if not found.groups:
+    if not fitted_model.groups:
         return said
-    groups = ", ".join(f"{name} {words.integer(rows)}" for name, rows in found.groups)
+    groups = ", ".join(f"{name} {words.integer(rows)}" for name, rows in fitted_model.groups)
     return said + " " + _("Of each group: %(groups)s.", groups=groups)
 
 

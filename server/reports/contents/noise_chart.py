@@ -62,7 +62,7 @@ _UNTOLD[ItemKind.SEARCH] = _UNTOLD[ItemKind.EXCEEDING]
 class ShownNoise:
     """What chance does: in words, and drawn where that can be done without telling what was answered."""
 
-    said: str
+    text: str
     chart: Chart | None = None
 
 

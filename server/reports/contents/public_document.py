@@ -102,51 +102,51 @@ def describe_answered(words: ReportWords, published: Published) -> str:
     return "" if until is None else words.gettext("Responses by %(day)s", day=words.day(until))
 
 
-def _findings(words: ReportWords, published: Published, asked: QuestionsByVersion) -> Iterator[Section]:
+def _findings(words: ReportWords, published: Published, questions: QuestionsByVersion) -> Iterator[Section]:
     findings = list_findings(words, published)
-    for number, found in enumerate(findings, start=1):
-        charts = draw_finding(words, found, asked)
-        above = [] if charts else [Paragraph(wording) for wording in found.asked]
-        if found.among is not None:
-            above.append(Paragraph(found.among))
-        counting = [] if found.weighted else _tell_counting(words, found, findings)  # its meaning says so
-        block = FindingBlock("", " ".join([found.meaning, *counting]), charts=charts)
-        yield Section(f"finding-{number}", Text(found.sentence), (*above, block))
+    for number, finding in enumerate(findings, start=1):
+        charts = draw_finding(words, finding, questions)
+        above = [] if charts else [Paragraph(wording) for wording in finding.wordings]
+        if finding.among is not None:
+            above.append(Paragraph(finding.among))
+        counting = [] if finding.weighted else _tell_counting(words, finding, findings)  # its meaning says so
+        block = FindingBlock("", " ".join([finding.meaning, *counting]), charts=charts)
+        yield Section(f"finding-{number}", Text(finding.sentence), (*above, block))
 
 
 def _list_sentences(
-    words: ReportWords, published: Published, asked: QuestionsByVersion
+    words: ReportWords, published: Published, questions: QuestionsByVersion
 ) -> Iterator[tuple[Text, str]]:
     """What each finding says beside what was asked; a tree of numbers says nothing without its picture."""
     findings = list_findings(words, published)
-    for found in findings:
-        if found.picture == Picture.TREE:
+    for release_finding in findings:
+        if release_finding.picture == Picture.TREE:
             continue
-        of = [asked.question(name, found.entry.covers) for name in found.questions]
+        of = [questions.question(name, release_finding.entry.covers) for name in release_finding.questions]
         about = [cell_texts.quote_question(*one) for one in of if one is not None]
-        about += [] if found.among is None else [found.among]
+        about += [] if release_finding.among is None else [release_finding.among]
         if about:
-            named = Text(" × ".join(one.text for one in about), own=True, language=about[0].language)
+            named = Text(" × ".join(one.text for one in about), from_survey=True, language=about[0].language)
         else:
             named = Text(words.gettext("All responses"))
-        yield named, " ".join([found.sentence, *_tell_counting(words, found, findings)])
+        yield named, " ".join([release_finding.sentence, *_tell_counting(words, release_finding, findings)])
 
 
 def _tell_counting(
-    words: ReportWords, found: ReleaseFinding, others: Sequence[ReleaseFinding]
+    words: ReportWords, finding: ReleaseFinding, others: Sequence[ReleaseFinding]
 ) -> Iterator[str]:
     """What tells two numbers of one thing apart: without it, one would seem to gainsay the other."""
-    if counts_each_alike(found, others):
+    if counts_each_alike(finding, others):
         yield words.gettext(NOT_WEIGHTED)
-    elif found.weighted and any(counts_each_alike(other, (found,)) for other in others):
+    elif finding.weighted and any(counts_each_alike(other, (finding,)) for other in others):
         yield words.gettext("Each group counts as much as its population.")
 
 
 def _lead(words: ReportWords, published: Published) -> tuple[Section, ...]:
     """What the first page says."""
     _ = words.gettext
-    asked = QuestionsByVersion({version.number: version.definition for version in published.versions})
-    findings = tuple(_findings(words, published, asked))
+    questions = QuestionsByVersion({version.number: version.definition for version in published.versions})
+    findings = tuple(_findings(words, published, questions))
     said = describe_answered(words, published)
     first: list[Block] = [methods.make_paragraph(f"{said}.")] if said else []
     released = published.ledger.released
@@ -161,21 +161,21 @@ def _lead(words: ReportWords, published: Published) -> tuple[Section, ...]:
         *([Section("publishing", Text(_("Before publishing")), noise)] if noise else []),
         Section("certainty", Text(_("How sure one can be")), tuple(describe_certainty(words, published))),
     )
-    return order_lead(words, found, tuple(_list_sentences(words, published, asked)), rest)
+    return order_lead(words, found, tuple(_list_sentences(words, published, questions)), rest)
 
 
 def _sections(words: ReportWords, published: Published) -> Iterator[Section]:
     _ = words.gettext
     newest, book = published.newest, published.ledger
     definition = newest.definition
-    asked = QuestionsByVersion({version.number: version.definition for version in published.versions})
+    by_version = QuestionsByVersion({version.number: version.definition for version in published.versions})
     yield Section(
         "questions",
         Text(_("The questions, word by word")),
         (*quote_prose(definition, definition.introduction), questions(words, definition)),
         tuple(texts(words, definition)),
     )
-    inside = tuple(release_sections.sections(words, book.released, asked))
+    inside = tuple(release_sections.sections(words, book.released, by_version))
     if inside:
         explained = tuple(release_sections.explain_errors(words, book.released))
         yield Section("results", Text(_("What was released, with every number")), explained, inside)
@@ -188,10 +188,10 @@ def _sections(words: ReportWords, published: Published) -> Iterator[Section]:
         "collected",
         Text(_("How the answers were collected")),
         (
-            *methods.describe_coins(words, published.asked),
-            *describe_admission(words, published.admissions, published.asked, tables),
+            *methods.describe_coins(words, published.designs),
+            *describe_admission(words, published.admissions, published.designs, tables),
             *describe_released_rate(words, published),
-            describe_missing(words, [one.question for one in published.asked.questions]),
+            describe_missing(words, [one.question for one in published.designs.questions]),
             *describe_retention(words, published.kept),
         ),
     )
@@ -223,7 +223,7 @@ def _sections(words: ReportWords, published: Published) -> Iterator[Section]:
         (_("Cite as"), cite_report(words, published.study, definition.title, cite)),
     )
     yield Section("source", Text(_("Source and citation")), (Facts(facts),))
-    yield Section("exact-designs", Text(_("Codebook")), (methods.codebook(words, published.asked),))
+    yield Section("exact-designs", Text(_("Codebook")), (methods.codebook(words, published.designs),))
 
 
 def _method(words: ReportWords, published: Published) -> Iterator[Block]:

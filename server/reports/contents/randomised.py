@@ -21,10 +21,10 @@ _CALLED = {
 }
 
 
-def describe_randomisation(words: ReportWords, asked: VersionDesigns) -> str:
+def describe_randomisation(words: ReportWords, version_designs: VersionDesigns) -> str:
     """Every design once, with the names of its questions, and the loss of all together: by version, if they differ."""
     _ = words.gettext
-    told = {(_list_designs(words, each), each.epsilon): each for each in asked.definitions.values()}
+    told = {(_list_designs(words, each), each.epsilon): each for each in version_designs.definitions.values()}
     if len(told) == 1:
         (definition,) = told.values()
         return _(
@@ -47,7 +47,7 @@ def describe_randomisation(words: ReportWords, asked: VersionDesigns) -> str:
             designs=_list_designs(words, definition),
             epsilon=words.epsilon(definition.epsilon),
         )
-        for number, definition in sorted(asked.definitions.items())
+        for number, definition in sorted(version_designs.definitions.items())
     ]
     return " ".join(parts)
 

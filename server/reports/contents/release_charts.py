@@ -15,7 +15,7 @@ from server.reports.findings import round_share
 from server.reports.report_words import ReportWords
 
 
-def draw_entry(words: ReportWords, entry: Released, asked: QuestionsByVersion) -> Iterator[Chart]:
+def draw_entry(words: ReportWords, entry: Released, questions: QuestionsByVersion) -> Iterator[Chart]:
     """The charts of an entry."""
     for statistic in ("weighted_share", "share"):
         shares = [
@@ -23,29 +23,29 @@ def draw_entry(words: ReportWords, entry: Released, asked: QuestionsByVersion) -
         ]
         crossed = [figure for figure in shares if len(figure.place) > 1]
         drawn = entry.item.kind == ItemKind.TABLE and statistic == "share"
-        table = _draw_table(words, entry, asked, crossed) if drawn else None
+        table = _draw_table(words, entry, questions, crossed) if drawn else None
         if table is not None:
             yield table
         elif len(crossed) <= MOST_DRAWN:
-            yield from _intervals(words, entry, asked, shares)
+            yield from _intervals(words, entry, questions, shares)
         else:  # what each answer has by itself
-            yield from _intervals(words, entry, asked, [one for one in shares if len(one.place) == 1])
+            yield from _intervals(words, entry, questions, [one for one in shares if len(one.place) == 1])
     if entry.item.kind == ItemKind.HIERARCHY:
         yield from draw_tree(words, entry)
-    yield from _means(words, entry, asked)
-    yield from draw_numbers(words, entry, asked)
+    yield from _means(words, entry, questions)
+    yield from draw_numbers(words, entry, questions)
     if entry.item.kind == ItemKind.COUNT:
-        yield from draw_count(words, entry, asked)
-    yield from draw_choices(words, entry, asked)
+        yield from draw_count(words, entry, questions)
+    yield from draw_choices(words, entry, questions)
 
 
 def _intervals(
-    words: ReportWords, entry: Released, asked: QuestionsByVersion, shares: Sequence[Figure]
+    words: ReportWords, entry: Released, questions: QuestionsByVersion, shares: Sequence[Figure]
 ) -> Iterator[Chart]:
     _, confidence = words.gettext, words.level(entry.confidence)
     if not shares:
         return
-    rows = [plot_figure(words, entry, figure, asked) for figure in shares]
+    rows = [plot_figure(words, entry, figure, questions) for figure in shares]
     axis = charts.share_axis([row.interval for row in rows if row.interval is not None])
     draw = charts.histogram if entry.item.kind == ItemKind.HISTOGRAM else charts.estimates
     caption = (
@@ -62,24 +62,24 @@ def _intervals(
         yield Chart(made.svg, caption, made.alternative, Plot(shown, axis, PERCENT))
 
 
-def _means(words: ReportWords, entry: Released, asked: QuestionsByVersion) -> Iterator[Chart]:
+def _means(words: ReportWords, entry: Released, questions: QuestionsByVersion) -> Iterator[Chart]:
     for statistic in ("weighted_mean", "mean"):
-        yield from _means_of(words, entry, asked, statistic)
+        yield from _means_of(words, entry, questions, statistic)
 
 
 def _means_of(
-    words: ReportWords, entry: Released, asked: QuestionsByVersion, statistic: str
+    words: ReportWords, entry: Released, questions: QuestionsByVersion, statistic: str
 ) -> Iterator[Chart]:
     """Of one question, whose numbers share an axis; of many strata a few at a time."""
     rows: list[PlottedEstimate] = []
     least = most = 0.0
     for figure in entry.figures:
-        ends = span(entry, figure, asked) if figure.statistic == statistic else None
+        ends = span(entry, figure, questions) if figure.statistic == statistic else None
         if ends is not None:
             figure = figure.within(*ends)  # as it is printed
         if ends is not None and figure.low is not None and figure.high is not None:
             least, most = ends
-            rows.append(plot_figure(words, entry, figure, asked))
+            rows.append(plot_figure(words, entry, figure, questions))
     for first in range(0, len(rows), MOST_ROWS):
         shown = rows[first : first + MOST_ROWS]
         _, confidence = words.gettext, words.level(entry.confidence)
@@ -94,14 +94,14 @@ def _means_of(
 
 
 def _draw_table(
-    words: ReportWords, entry: Released, asked: QuestionsByVersion, shares: Sequence[Figure]
+    words: ReportWords, entry: Released, questions: QuestionsByVersion, shares: Sequence[Figure]
 ) -> Chart | None:
     """Of two variables, if every pair is there: with intervals, where the columns have room for them."""
     found = {figure.place: figure for figure in shares if len(figure.place) == 2}
     rows, columns = (list(dict.fromkeys(pair[side] for pair in found)) for side in (0, 1))
     if not found or len(found) != len(shares) or len(found) != len(rows) * len(columns):
         return None
-    names = {pair: part(words, entry, pair, asked).text for pair in (*rows, *columns)}
+    names = {pair: part(words, entry, pair, questions).text for pair in (*rows, *columns)}
     if len(columns) > len(rows) and not charts.fits_columns([names[pair] for pair in columns]):
         rows, columns = columns, rows
         found = {(second, first): figure for (first, second), figure in found.items()}

@@ -25,7 +25,7 @@ class AnsweredCount:
 
 def list_findings(words: ReportWords, published: Published) -> tuple[ReleaseFinding, ...]:
     """What is read first: of each thing that was released the last, in the order of the questions."""
-    return tuple(found for found in list_all_findings(words, published) if not found.replaced)
+    return tuple(finding for finding in list_all_findings(words, published) if not finding.replaced)
 
 
 def counts_each_alike(finding: ReleaseFinding, others: Iterable[ReleaseFinding]) -> bool:
@@ -42,9 +42,11 @@ def counts_each_alike(finding: ReleaseFinding, others: Iterable[ReleaseFinding])
 
 def list_all_findings(words: ReportWords, published: Published) -> tuple[ReleaseFinding, ...]:
     """The same, and what a later entry has replaced."""
-    asked = QuestionsByVersion({version.number: version.definition for version in published.versions})
+    by_version = QuestionsByVersion({version.number: version.definition for version in published.versions})
     names = [question.name for question in published.newest.definition.questions]
-    found = [finding for entry in published.ledger.released for finding in read_entry(words, entry, asked)]
+    found = [
+        finding for entry in published.ledger.released for finding in read_entry(words, entry, by_version)
+    ]
 
     def order(finding: ReleaseFinding) -> tuple[bool, int, bool, int, int]:
         last = max((names.index(name) for name in finding.questions if name in names), default=len(names))
@@ -74,8 +76,8 @@ def _is_replaced(finding: ReleaseFinding, others: Sequence[ReleaseFinding]) -> b
     Of one release, what was asked for itself comes before what a table says beside other things, whose noise is more.
     """
 
-    def rank(found: ReleaseFinding) -> tuple[int, bool, int]:
-        return found.entry.release, found.entry.item.kind in _BY_THEMSELVES, found.entry.entry
+    def rank(finding: ReleaseFinding) -> tuple[int, bool, int]:
+        return finding.entry.release, finding.entry.item.kind in _BY_THEMSELVES, finding.entry.entry
 
     return any(
         rank(other) > rank(finding)

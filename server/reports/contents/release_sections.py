@@ -17,13 +17,13 @@ from server.reports.report_words import ReportWords
 
 
 def sections(
-    words: ReportWords, released: Sequence[Released], asked: QuestionsByVersion
+    words: ReportWords, released: Sequence[Released], questions: QuestionsByVersion
 ) -> Iterator[Section]:
     """A section for each entry of the ledger; `explain_errors` says before them what is true of all."""
     apart = not share_sureness(words, released)
     for entry in released:
         title = Text(name_entry(words, entry))
-        yield Section(f"entry-{entry.entry}", title, tuple(_blocks(words, entry, asked, apart)))
+        yield Section(f"entry-{entry.entry}", title, tuple(_blocks(words, entry, questions, apart)))
 
 
 def name_entry(words: ReportWords, entry: Released) -> str:
@@ -33,14 +33,16 @@ def name_entry(words: ReportWords, entry: Released) -> str:
     return words.gettext("%(entry)s. %(what)s", entry=entry.entry, what=what)
 
 
-def _blocks(words: ReportWords, entry: Released, asked: QuestionsByVersion, apart: bool) -> Iterator[Block]:
+def _blocks(
+    words: ReportWords, entry: Released, questions: QuestionsByVersion, apart: bool
+) -> Iterator[Block]:
     _ = words.gettext
     if entry.item.kind == ItemKind.DECLARED:
         yield from _describe_declared(words, entry)
         return
     facts: list[tuple[str, Cell]] = []
     for name in entry.item.questions:
-        found = asked.question(name, entry.covers)
+        found = questions.question(name, entry.covers)
         facts.append(
             (_("Column"), Text(name, code=True))
             if entry.covers.of_table
@@ -50,7 +52,7 @@ def _blocks(words: ReportWords, entry: Released, asked: QuestionsByVersion, apar
             )
         )
     if entry.item.stratum:
-        facts.append((_("Stratum"), Text(" > ".join(entry.item.stratum), own=True)))
+        facts.append((_("Stratum"), Text(" > ".join(entry.item.stratum), from_survey=True)))
     if entry.item.where:
         conditions = "; ".join(map(word_condition, entry.item.where))
         facts.append((_("Only rows where"), Text(conditions, code=True)))
@@ -78,19 +80,19 @@ def _blocks(words: ReportWords, entry: Released, asked: QuestionsByVersion, apar
     ]
     facts += weighted_by(words, entry)
     yield Facts(tuple(facts))
-    yield from show_found(words, entry, asked)
+    yield from show_found(words, entry, questions)
     if apart:
         yield from _explain_sureness(explain_sureness(words, entry))
     if entry.figures:
-        yield _table(words, entry, asked)
+        yield _table(words, entry, questions)
 
 
-def show_found(words: ReportWords, entry: Released, asked: QuestionsByVersion) -> Iterator[FindingBlock]:
+def show_found(words: ReportWords, entry: Released, questions: QuestionsByVersion) -> Iterator[FindingBlock]:
     """What an entry found: its sentences, its charts beside the first of them."""
-    said, drawn = say_found(words, entry, asked), tuple(draw_entry(words, entry, asked))
+    said, drawn = say_found(words, entry, questions), tuple(draw_entry(words, entry, questions))
     if not said and drawn:
         said = (("", ""),)
-    untold = list_untold(words, entry, asked)
+    untold = list_untold(words, entry, questions)
     for number, (sentence, meaning) in enumerate(said):
         yield FindingBlock(sentence, meaning, charts=() if number else drawn, tells=sentence not in untold)
 
@@ -118,7 +120,7 @@ def _describe_declared(words: ReportWords, entry: Released) -> Iterator[Block]:
     yield Facts(((_("Privacy loss, ε"), loss[0]), (_("Failure probability, δ"), loss[1])))
 
 
-def _table(words: ReportWords, entry: Released, asked: QuestionsByVersion) -> Table:
+def _table(words: ReportWords, entry: Released, questions: QuestionsByVersion) -> Table:
     _ = words.gettext
     confidence = words.level(entry.confidence)
     # Answers that were chosen have no number.
@@ -140,22 +142,22 @@ def _table(words: ReportWords, entry: Released, asked: QuestionsByVersion) -> Ta
     found: dict[tuple[tuple[str, str], ...], list[tuple[Cell, ...]]] = {}
     for figure in entry.figures:
         row = (
-            place(words, entry, figure, asked),
+            place(words, entry, figure, questions),
             Text(_((OF_ROWS if entry.covers.of_table else STATISTICS)[figure.statistic])),
-            *(numbers(words, entry, figure, asked) if numbered else ()),
+            *(numbers(words, entry, figure, questions) if numbered else ()),
         )
         found.setdefault(figure.place, []).append(row)
     # All that is told of a pair of answers stands together: a joint table tells up to three numbers of each.
     rows = tuple(row for together in found.values() for row in together)
-    of = " × ".join(_name_asked(entry, asked)) or words.macro(WORDS, "kind_name", entry.item)
+    of = " × ".join(_name_asked(entry, questions)) or words.macro(WORDS, "kind_name", entry.item)
     caption = _("Released, entry %(entry)s: %(of)s", entry=entry.entry, of=of)
     return Table(f"released-{entry.entry}", caption, columns, rows, short=f"{entry.entry} {of}")
 
 
-def _name_asked(entry: Released, asked: QuestionsByVersion) -> Iterator[str]:
+def _name_asked(entry: Released, by_version: QuestionsByVersion) -> Iterator[str]:
     """The questions, or columns, that an entry is of, as a spreadsheet names its sheet."""
     for name in entry.item.questions:
-        found = asked.question(name, entry.covers)
+        found = by_version.question(name, entry.covers)
         yield name if found is None else found[1].text
 
 
@@ -184,7 +186,7 @@ def weighted_by(words: ReportWords, entry: Released) -> list[tuple[str, Cell]]:
         ("strata_not_used", _("Strata not used, counted as those beside them")),
     ):
         if name in entry.notes:
-            facts.append((label, Text(str(entry.notes[name]), own=True)))
+            facts.append((label, Text(str(entry.notes[name]), from_survey=True)))
     return facts
 
 

@@ -25,10 +25,10 @@ EVEN_ROWS_BUT_MODELS = N_(
 )
 
 
-def describe_sample(words: ReportWords, report: Report, found: SampleReport) -> Iterator[Block]:
+def describe_sample(words: ReportWords, report: Report, sample_report: SampleReport) -> Iterator[Block]:
     """What makes rows count differently, and a line for each share and mean."""
     _ = words.gettext
-    yield make_paragraph(say_drawing(words, found))
+    yield make_paragraph(say_drawing(words, sample_report))
     title = _("Estimates for the population")
     columns = (
         _("Question"),
@@ -50,26 +50,30 @@ def describe_sample(words: ReportWords, report: Report, found: SampleReport) -> 
         "are none, to hold."
     )
     notes = (
-        _(by_drawing if found.sampling.replicates is None else by_replicates),
+        _(by_drawing if sample_report.sampling.replicates is None else by_replicates),
         _(
             "The design effect is the variance over that of as many rows drawn evenly and one by one; the effective "
             "number of rows is how many of these would say as much. Estimates are not cut at 0 or 100 %%."
         ),
     )
     yield Table(
-        "population-estimates", title, columns, tuple(_row(words, report, row) for row in found.rows), notes
+        "population-estimates",
+        title,
+        columns,
+        tuple(_row(words, report, row) for row in sample_report.rows),
+        notes,
     )
-    yield from draw_sample_tables(words, report, found.tables)
-    yield from draw_sampled_together(words, report, found.together)
+    yield from draw_sample_tables(words, report, sample_report.tables)
+    yield from draw_sampled_together(words, report, sample_report.together)
 
 
-def say_drawing(words: ReportWords, found: SampleReport) -> str:
+def say_drawing(words: ReportWords, sample_report: SampleReport) -> str:
     """What makes rows count differently."""
-    return " ".join(_list_sentences(words, found))
+    return " ".join(_list_sentences(words, sample_report))
 
 
-def _list_sentences(words: ReportWords, found: SampleReport) -> Iterator[str]:
-    _, sampling = words.gettext, found.sampling
+def _list_sentences(words: ReportWords, sample_report: SampleReport) -> Iterator[str]:
+    _, sampling = words.gettext, sample_report.sampling
     if sampling.weights is not None:
         yield _("Weights are those of the column %(name)s.", name=sampling.weights)
     elif sampling.margins:
@@ -82,46 +86,47 @@ def _list_sentences(words: ReportWords, found: SampleReport) -> Iterator[str]:
             "Weights were raked to the population’s shares by: %(names)s. Intervals make up for what these tell.",
             names=names,
         )
-    for margin, total in found.rescaled:
+    for margin, total in sample_report.rescaled:
         yield _(
             "The shares of %(margin)s add up to %(total)s, not to 1 or 100: each counts as its part of that.",
             margin=margin,
             total=words.number(total),
         )
-    for margin, groups in found.collapsed:
+    for margin, groups in sample_report.collapsed:
         yield _(
             "Of %(margin)s, groups of fewer than %(fewest)s rows were taken together with the one beside: %(groups)s.",
             margin=margin,
             fewest=words.integer(FEWEST_ROWS),
             groups=" + ".join(groups),
         )
-    if found.strata is not None:
-        yield from _say_strata(words, found, found.strata)
-    if found.clusters is not None:
+    if sample_report.strata is not None:
+        yield from _say_strata(words, sample_report, sample_report.strata)
+    if sample_report.clusters is not None:
         yield _(
             "Rows were drawn in %(count)s clusters, named by the column %(name)s.",
-            count=words.integer(found.clusters),
+            count=words.integer(sample_report.clusters),
             name=sampling.clusters,
         )
     if sampling.population is not None:
-        yield from _say_population(words, sampling, clusters=found.clusters is not None)
+        yield from _say_population(words, sampling, clusters=sample_report.clusters is not None)
     if sampling.replicates is not None:
-        yield from _say_replicates(words, found, sampling.replicates)
-    if found.uneven:
+        yield from _say_replicates(words, sample_report, sampling.replicates)
+    if sample_report.uneven:
         yield _(UNEVEN)
     yield _(
-        "Kish’s design effect of the weights: %(effect)s.", effect=words.number(float(f"{found.kish:.3g}"))
+        "Kish’s design effect of the weights: %(effect)s.",
+        effect=words.number(float(f"{sample_report.kish:.3g}")),
     )
 
 
-def _say_strata(words: ReportWords, found: SampleReport, strata: int) -> Iterator[str]:
+def _say_strata(words: ReportWords, sample_report: SampleReport, strata: int) -> Iterator[str]:
     _ = words.gettext
     yield _(
         "Rows were drawn apart from %(count)s strata, named by the column %(name)s.",
         count=words.integer(strata),
-        name=found.sampling.strata,
+        name=sample_report.sampling.strata,
     )
-    lonely = found.drawn.design.units.lonely
+    lonely = sample_report.drawn.design.units.lonely
     if lonely:
         yield words.ngettext(
             "Of %(num)s of them a single cluster or row was drawn: it is held against the mean of all, which makes "
@@ -150,16 +155,18 @@ def _say_population(words: ReportWords, sampling: Sampling, *, clusters: bool) -
     )
 
 
-def _say_replicates(words: ReportWords, found: SampleReport, stated: StatedReplicates) -> Iterator[str]:
-    _, replicates = words.gettext, found.drawn.design.replicates
+def _say_replicates(
+    words: ReportWords, sample_report: SampleReport, replicate_plan: StatedReplicates
+) -> Iterator[str]:
+    _, replicates = words.gettext, sample_report.drawn.design.replicates
     count = words.integer(replicates.count if replicates is not None else 0)
-    if stated.columns:
+    if replicate_plan.columns:
         yield _(
             "Variances are of %(count)s columns of replicate weights (%(kind)s).",
             count=count,
-            kind=stated.kind,
+            kind=replicate_plan.kind,
         )
-    elif stated.kind == "jackknife":
+    elif replicate_plan.kind == "jackknife":
         yield _(
             "Variances are of a jackknife, which left out each of %(count)s clusters or rows in turn.",
             count=count,
@@ -169,7 +176,7 @@ def _say_replicates(words: ReportWords, found: SampleReport, stated: StatedRepli
             "Variances are of a bootstrap: clusters or rows drawn again %(count)s times within strata (Rao and Wu "
             "1988), with the seed %(seed)s.",
             count=count,
-            seed=stated.seed,
+            seed=replicate_plan.seed,
         )
 
 

@@ -53,7 +53,7 @@ def _list_rows(
     if line.index is not None:
         answer = cell_texts.answer(report.definition, table.question, line.index)
     for place, own in enumerate(line.groups):
-        name: Cell = Text(table.names[place], own=True)
+        name: Cell = Text(table.names[place], from_survey=True)
         if table.other is not None:
             name = cell_texts.answer(report.definition, table.other, place)
         apart = _number(words, table, line, line.differences[place - 1]) if place else _leave_out(words)

@@ -16,25 +16,25 @@ def draw_sampled_together(
     words: ReportWords, report: Report, together: Sequence[SampleTogether]
 ) -> Iterator[Table]:
     """Of each that was asked for a table of shares, and one of how two chosen answers go together."""
-    for number, found in enumerate(together, 1):
+    for number, sample_together in enumerate(together, 1):
         name = f"population-together-{number}"
-        yield _tabulate_cells(words, report, name, number, found)
-        yield _tabulate_pairs(words, report, name, number, found)
+        yield _tabulate_cells(words, report, name, number, sample_together)
+        yield _tabulate_pairs(words, report, name, number, sample_together)
 
 
 def _tabulate_cells(
-    words: ReportWords, report: Report, name: str, number: int, found: SampleTogether
+    words: ReportWords, report: Report, name: str, number: int, together: SampleTogether
 ) -> Table:
     _ = words.gettext
     rows: list[tuple[Cell, ...]] = []
-    for at, cell in zip(found.list_places(), found.cells, strict=True):
+    for at, cell in zip(together.list_places(), together.cells, strict=True):
         answers = (
-            name_answer(words, report, *own) for own in zip(found.sides, found.answers, at, strict=True)
+            name_answer(words, report, *own) for own in zip(together.sides, together.answers, at, strict=True)
         )
         numbers = (cell.value, cell.standard_error, *cell.interval)
         rows.append((*answers, *(cell_texts.share(words, each) for each in numbers)))
     columns = (
-        *(side.question.text for side in found.sides),
+        *(side.question.text for side in together.sides),
         _("estimate"),
         _("standard error"),
         _("%(confidence)s %% interval, from", confidence=words.level(report.confidence)),
@@ -43,16 +43,16 @@ def _tabulate_cells(
     note = _(
         "Estimated for the population, as the rows were drawn; all answers of a row are read through their coins. Of "
         "%(count)s rows that were asked all.",
-        count=words.integer(found.n),
+        count=words.integer(together.n),
     )
-    caption = _("%(questions)s together", questions=_name_questions(found))
+    caption = _("%(questions)s together", questions=_name_questions(together))
     return Table(name, caption, columns, tuple(rows), (note,), _("Together %(number)s", number=number))
 
 
 def _tabulate_pairs(
-    words: ReportWords, report: Report, name: str, number: int, found: SampleTogether
+    words: ReportWords, report: Report, name: str, number: int, together: SampleTogether
 ) -> Table:
-    _, three = words.gettext, len(found.sides) == 3
+    _, three = words.gettext, len(together.sides) == 3
     columns = (
         _("First"),
         _("Second"),
@@ -71,27 +71,27 @@ def _tabulate_pairs(
             confidence=words.level(report.confidence),
         ),
     )
-    caption = _("%(questions)s: how the chosen answers go together", questions=_name_questions(found))
-    rows = tuple(_pair_row(words, report, found, within) for within in found.pairs)
+    caption = _("%(questions)s: how the chosen answers go together", questions=_name_questions(together))
+    rows = tuple(_pair_row(words, report, together, within) for within in together.pairs)
     short = _("%(name)s, within", name=_("Together %(number)s", number=number))
     return Table(f"{name}-within", caption, columns, rows, notes, short)
 
 
 def _pair_row(
-    words: ReportWords, report: Report, found: SampleTogether, within: SampleWithin
+    words: ReportWords, report: Report, together: SampleTogether, within: SampleWithin
 ) -> tuple[Cell, ...]:
-    places = [(place, found.chosen[place]) for place in within.pair]
+    places = [(place, together.chosen_places[place]) for place in within.pair]
     places += [] if within.third is None else [(within.third, within.answer)]
     named = [
-        f"{found.sides[place].question.text} · "
-        f"{name_answer(words, report, found.sides[place], found.answers[place], index).text}"
+        f"{together.sides[place].question.text} · "
+        f"{name_answer(words, report, together.sides[place], together.answers[place], index).text}"
         for place, index in places
     ]
     texts = tuple(cell_texts.quote_text(report.definition, text) for text in named)
-    if within.found is None:
+    if within.measures is None:
         return (*texts, *(Text("–") for _ in range(5)))
-    association = within.found.association
-    shares = (within.found.gave, within.found.others, association.difference)
+    association = within.measures.association
+    shares = (within.measures.gave, within.measures.others, association.difference)
     return (
         *texts,
         *(_say(words, own, words.percent) for own in shares),
@@ -108,5 +108,5 @@ def _say(words: ReportWords, measure: Measure, write: Callable[[float], str]) ->
     return Text(words.gettext("%(estimate)s (%(low)s to %(high)s)", estimate=value, low=low, high=high))
 
 
-def _name_questions(found: SampleTogether) -> str:
-    return " × ".join(side.question.name for side in found.sides)
+def _name_questions(together: SampleTogether) -> str:
+    return " × ".join(side.question.name for side in together.sides)

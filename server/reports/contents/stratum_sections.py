@@ -106,7 +106,7 @@ def name(words: ReportWords, group: StratumReport) -> Text:
     if group.own_link:
         return Text(_("Without stratum"))
     if group.depth:
-        return Text(group.path, own=True)
+        return Text(group.path, from_survey=True)
     weighted = group.weighted
     return Text(_("All strata") if weighted else _("All responses"), strong=True)
 

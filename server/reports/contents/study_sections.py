@@ -46,7 +46,7 @@ def say_who_asked(words: ReportWords, study: StudySheet) -> Iterator[Block]:
     if study.field_begin or study.field_end:
         parts.append(_("%(field)s: %(text)s", field=_("In the field"), text=say_days(words, study)))
     if parts:
-        yield Paragraph(Text(" · ".join(parts), own=True))
+        yield Paragraph(Text(" · ".join(parts), from_survey=True))
 
 
 def cite_report(words: ReportWords, study: StudySheet, questionnaire: str, rest: str) -> Text:
@@ -77,9 +77,9 @@ def list_facts(words: ReportWords, study: StudySheet) -> Iterator[tuple[str, Cel
         elif name in _DISCLOSED:
             yield _call_field(words, name), Text(words.gettext("not stated"))
     if study.authors:
-        yield words.gettext("Authors"), Text("; ".join(map(_write_author, study.authors)), own=True)
+        yield words.gettext("Authors"), Text("; ".join(map(_write_author, study.authors)), from_survey=True)
     if study.doi:
-        yield words.gettext("DOI"), Text(f"https://doi.org/{study.doi}", own=True)
+        yield words.gettext("DOI"), Text(f"https://doi.org/{study.doi}", from_survey=True)
 
 
 def _call_field(words: ReportWords, name: str) -> str:
@@ -94,7 +94,7 @@ def _state_field(words: ReportWords, study: StudySheet, name: str) -> Cell | Non
         return Text(said) if said else None
     if name == "population":
         found = choose_language(study.population, words.locale)
-        return None if found is None else Text(found[1], own=True, language=found[0])
+        return None if found is None else Text(found[1], from_survey=True, language=found[0])
     if name == "sampling":
         return Text(words.gettext(SAMPLINGS[study.sampling])) if study.sampling else None
     if name == "planned_respondents":
@@ -103,9 +103,9 @@ def _state_field(words: ReportWords, study: StudySheet, name: str) -> Cell | Non
     if name == "planned_margin":
         return None if study.planned_margin is None else _write_margin(words, study.planned_margin)
     if name == "keywords":
-        return Text("; ".join(study.keywords), own=True) if study.keywords else None
+        return Text("; ".join(study.keywords), from_survey=True) if study.keywords else None
     text: str = getattr(study, name)
-    return Text(text, own=True) if text else None
+    return Text(text, from_survey=True) if text else None
 
 
 def say_days(words: ReportWords, study: StudySheet) -> str:

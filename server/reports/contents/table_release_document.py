@@ -41,7 +41,7 @@ def _show_all_noise(words: ReportWords, released: Sequence[Released]) -> Section
         shown = show_noise(words, entry.item.kind, read_noise(entry), entry.confidence)
         if shown is not None:
             drawn = () if shown.chart is None else (shown.chart,)
-            block = FindingBlock("", shown.said, tuple(chart.alternative for chart in drawn), drawn)
+            block = FindingBlock("", shown.text, tuple(chart.alternative for chart in drawn), drawn)
             inside.append(Section(f"noise-{entry.entry}", Text(name_entry(words, entry)), (block,)))
     return Section("noise", Text(words.gettext("The noise itself")), (), tuple(inside))
 

@@ -28,27 +28,29 @@ def describe_together(words: ReportWords, report: Report) -> Section | None:
     return Section("together", Text(words.gettext("Questions together")), (), parts)
 
 
-def _describe(words: ReportWords, report: Report, number: int, found: Crossed | ThreeTogether) -> Section:
-    title = cell_texts.quote_text(report.definition, " × ".join(side.question.text for side in found.sides))
+def _describe(words: ReportWords, report: Report, number: int, together: Crossed | ThreeTogether) -> Section:
+    title = cell_texts.quote_text(
+        report.definition, " × ".join(side.question.text for side in together.sides)
+    )
     name = f"together-{number}"
-    blocks = tuple(_describe_any(words, report, name, found))
-    if found.plain is None or found.too_large:
+    blocks = tuple(_describe_any(words, report, name, together))
+    if together.plain is None or together.too_large:
         return Section(name, title, blocks)
     plain = f"{name}-unweighted"
     below = Section(
         plain,
         Text(words.gettext(UNWEIGHTED)),
-        tuple(_describe_any(words, report, plain, found.plain)),
+        tuple(_describe_any(words, report, plain, together.plain)),
     )
     return Section(name, title, blocks, (below,))
 
 
 def _describe_any(
-    words: ReportWords, report: Report, name: str, found: Crossed | ThreeTogether
+    words: ReportWords, report: Report, name: str, together: Crossed | ThreeTogether
 ) -> Iterator[Block]:
-    if isinstance(found, ThreeTogether):
-        return _describe_three(words, report, name, found)
-    return _describe_pair(words, report, name, found)
+    if isinstance(together, ThreeTogether):
+        return _describe_three(words, report, name, together)
+    return _describe_pair(words, report, name, together)
 
 
 def _describe_pair(words: ReportWords, report: Report, name: str, crossed: Crossed) -> Iterator[Block]:
@@ -56,8 +58,8 @@ def _describe_pair(words: ReportWords, report: Report, name: str, crossed: Cross
     if crossed.too_large:
         yield Paragraph(Text(_("These two questions have too many answers for a joint table.")))
         return
-    found, language = interpret_crossing(crossed), report.definition.language
-    sentence = words.macro(_WORDS, "crossed_sentence", crossed, found, language)
+    together, language = interpret_crossing(crossed), report.definition.language
+    sentence = words.macro(_WORDS, "crossed_sentence", crossed, together, language)
     table = None if crossed.numeric else draw_table(words, report, crossed)
     charts = (draw_groups(words, report, crossed), *([] if table is None else [table]))
     notes = (*_list_weighting(words, crossed), words.macro(_WORDS, "how_sure", crossed))
@@ -76,11 +78,11 @@ def _describe_pair(words: ReportWords, report: Report, name: str, crossed: Cross
     yield Facts(tuple(_list_measures(words, crossed)))
 
 
-def _list_weighting(words: ReportWords, found: Crossed | ThreeTogether) -> Iterator[str]:
+def _list_weighting(words: ReportWords, together: Crossed | ThreeTogether) -> Iterator[str]:
     """How many responses it is of, and whether strata count by their populations."""
-    n = found.n
+    n = together.n
     number = words.ngettext("%(num)s response", "%(num)s responses", n, num=words.integer(n))
-    weighed = None if found.strata is None else found.strata.weighed
+    weighed = None if together.strata is None else together.strata.weighed
     yield f"{number} · {' '.join(list_weighting(weighed, words.gettext))}"
     if weighed is not None:
         yield words.gettext(WITHIN_STRATA)
@@ -105,7 +107,7 @@ def _tabulate(
     name: str,
     headings: tuple[str, ...],
     rows: list[tuple[Cell, ...]],
-    found: Crossed | ThreeTogether,
+    together: Crossed | ThreeTogether,
 ) -> Table:
     """The share of every combination of answers."""
     _ = words.gettext
@@ -117,9 +119,9 @@ def _tabulate(
         _("to"),
     )
     caption = _("Estimated shares of all who responded; not cut at 0 or 100 %%")
-    if found.strata is not None:
+    if together.strata is not None:
         caption = _("Estimated shares of the population; not cut at 0 or 100 %%")
-    note = words.macro(_WORDS, "how_cells", found.list_cells()[0].guaranteed)
+    note = words.macro(_WORDS, "how_cells", together.list_cells()[0].guaranteed)
     return Table(f"{name}-table", caption, columns, tuple(rows), (note,), _shorten(words, name))
 
 

@@ -174,4 +174,4 @@ def _rewrite(entry: Entry, designs: tuple[Design, ...], stated: Mapping[str, Any
         if len(design.weights) != rows:
             template = N_("must have a row for each answer, %(limit)d; it has %(length)d")
             raise refuse(422, f"{field}.design", template, limit=rows, length=len(design.weights))
-    return replace(entry, written=designs)
+    return replace(entry, stored_designs=designs)

@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 from server.collect.tallies import Tally, count_cells
 from server.collect.waves import Wave, WaveQuestion, places_of, same_question
 from server.inputs import N_, refuse
-from server.inputs.csv_rows import Told, report_no_progress
+from server.inputs.csv_rows import ReportProgress, report_no_progress
 from server.privacy.estimators.sample_designs import SampleDesign
 from server.reports.elsewhere.foreign_table import ForeignTable, read_foreign_table
 from server.reports.elsewhere.model_estimates import estimate_models
-from server.reports.elsewhere.models.model_parts import FoundModel
+from server.reports.elsewhere.models.model_parts import FittedModel
 from server.reports.elsewhere.sample_estimates import SampleReport, estimate_sample
 from server.reports.elsewhere.sample_tables import Comparable
 from server.reports.elsewhere.study_file import StudyFile
@@ -37,15 +37,17 @@ class ForeignData:
     table: ForeignTable
     report: Report
     sample: SampleReport | None
-    models: tuple[FoundModel, ...]
+    models: tuple[FittedModel, ...]
 
     @property
-    def asked(self) -> bool:
+    def has_questions(self) -> bool:
         """Whether there are questions, estimated by their designs; else there are models alone."""
         return bool(self.report.questions)
 
 
-def read_foreign_data(file: IO[bytes], study: StudyFile, told: Told = report_no_progress) -> ForeignData:
+def read_foreign_data(
+    file: IO[bytes], study: StudyFile, report_progress: ReportProgress = report_no_progress
+) -> ForeignData:
     """Read a table and estimate what it says.
 
     Raises
@@ -53,12 +55,12 @@ def read_foreign_data(file: IO[bytes], study: StudyFile, told: Told = report_no_
     InputError
         Naming the row, the column, what may be there, and what is.
     """
-    table = read_foreign_table(file, study, told)
+    table = read_foreign_table(file, study, report_progress)
     report = _report(study, table)
     sample = None
     if study.sampling is not None:
-        asked = [same_question(question.name, report.waves) for question in study.definition.questions]
-        known = Comparable(study.covariates, study.nodes, asked, report.waves)
+        versions = [same_question(question.name, report.waves) for question in study.definition.questions]
+        known = Comparable(study.covariates, study.nodes, versions, report.waves)
         sample = estimate_sample(study.sampling, table, known, CONFIDENCE)
     drawn = None if table.weights is None else SampleDesign(table.weights)
     if sample is not None:
@@ -80,7 +82,7 @@ def _report(study: StudyFile, table: ForeignTable) -> Report:
         places, shares = _weigh(table.weights, str(study.weights))
         strata = [None] * len(shares)
     waves = tuple(_wave(study, table, number, strata, places) for number in study.definitions)
-    asked = [same_question(question.name, waves) for question in study.definition.questions]
+    versions = [same_question(question.name, waves) for question in study.definition.questions]
     today = surveys.today()
     return Report(
         definition=study.definition,
@@ -96,7 +98,7 @@ def _report(study: StudyFile, table: ForeignTable) -> Report:
         unseen=Unseen(0, 0, 0),
         pooled=True,
         waves=waves,
-        unweighted=tuple(estimate_question(each, range(len(strata)), CONFIDENCE) for each in asked),
+        unweighted=tuple(estimate_question(each, range(len(strata)), CONFIDENCE) for each in versions),
         nodes=study.nodes if shares is None else (),
         days=(),
         left_out=(),
@@ -106,7 +108,7 @@ def _report(study: StudyFile, table: ForeignTable) -> Report:
         populations_since=study.populations_since,
         admissions=(),
         stated_hidden=frozenset(),
-        by_row=None if shares is None else tuple(_weight(each, shares) for each in asked),
+        by_row=None if shares is None else tuple(_weight(each, shares) for each in versions),
     )
 
 
@@ -116,11 +118,13 @@ def _draw_from_strata(cell_of: NDArray[np.int64], shares: NDArray[np.float64]) -
     return SampleDesign((shares / sizes * len(cell_of))[cell_of], strata=cell_of)
 
 
-def _weight(asked: Sequence[WaveQuestion], shares: NDArray[np.float64]) -> QuestionReport:
+def _weight(question_versions: Sequence[WaveQuestion], shares: NDArray[np.float64]) -> QuestionReport:
     """A question whose rows of one weight are a part; of versions that did not ask it nothing counts."""
-    own = np.where(np.sum([one.wave.sizes for one in asked], axis=0) > 0, shares, 0.0)
+    own = np.where(np.sum([one.wave.sizes for one in question_versions], axis=0) > 0, shares, 0.0)
     parts = [[place] for place in range(len(shares))]
-    return post_stratified(asked, parts, (own / own.sum()).tolist(), CONFIDENCE, one_partition=False)
+    return post_stratified(
+        question_versions, parts, (own / own.sum()).tolist(), CONFIDENCE, one_partition=False
+    )
 
 
 def _weigh(weights: NDArray[np.float64], column: str) -> tuple[NDArray[np.int64], NDArray[np.float64]]:

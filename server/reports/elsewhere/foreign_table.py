@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from server.inputs import N_, refuse, shorten_value
 from server.inputs.csv_rows import (
     PART,
-    Told,
+    ReportProgress,
     check_length,
     code_cells,
     read_rows,
@@ -77,7 +77,9 @@ class ForeignTable:
         return np.stack([self.reports[name][own] for name in names], axis=1)
 
 
-def read_foreign_table(file: IO[bytes], study: StudyFile, told: Told = report_no_progress) -> ForeignTable:
+def read_foreign_table(
+    file: IO[bytes], study: StudyFile, report_progress: ReportProgress = report_no_progress
+) -> ForeignTable:
     """Read a CSV file; columns that the study file does not name are passed over.
 
     Raises
@@ -85,7 +87,7 @@ def read_foreign_table(file: IO[bytes], study: StudyFile, told: Told = report_no
     InputError
         Naming the row (the first one is 1), the column, what may be there, and what is.
     """
-    rows, separator = read_rows(file, study.headers, None, told)
+    rows, separator = read_rows(file, study.headers, None, report_progress)
     header = next(rows)
     readers = dict(_readers(study, comma=separator != ","))
     if study.sampling is not None:

@@ -10,16 +10,16 @@ from server.privacy.estimators.sample_designs import SampleDesign
 from server.reports.elsewhere.foreign_table import ForeignTable
 from server.reports.elsewhere.models.drawn_rows import DrawnRows
 from server.reports.elsewhere.models.model_columns import count_groups
-from server.reports.elsewhere.models.model_parts import FoundModel, StatedModel
+from server.reports.elsewhere.models.model_parts import FittedModel, ModelSpecification
 
 
 def estimate_models(
-    stated: Sequence[StatedModel],
+    stated: Sequence[ModelSpecification],
     table: ForeignTable,
     sample: SampleDesign | None,
     confidence: float,
     counted: NDArray[np.bool_] | None = None,
-) -> tuple[FoundModel, ...]:
+) -> tuple[FittedModel, ...]:
     """Each model, of the rows that have a value in all of its columns, which count as the sample says, if there is one.
 
     A sample is of the rows in which nothing is missing that anything reads, so that of others nobody knows what they
@@ -48,5 +48,5 @@ def estimate_models(
         groups = () if group is None else count_groups(group, rows["group"], f"models[{place}]")
         drawn = None if sample is None else DrawnRows(among[there], sample, f"models[{place}]")
         finding = model.model.estimate(rows, f"models[{place}]", confidence, drawn)
-        found.append(FoundModel(model, used, table.rows + table.left_out - used, groups, finding))
+        found.append(FittedModel(model, used, table.rows + table.left_out - used, groups, finding))
     return tuple(found)

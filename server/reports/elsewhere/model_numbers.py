@@ -3,20 +3,20 @@
 from typing import Any
 
 from server.output.formatting import finite
-from server.reports.elsewhere.models.model_parts import FoundModel
+from server.reports.elsewhere.models.model_parts import FittedModel
 
 
-def model_json(found: FoundModel) -> dict[str, Any]:
+def model_json(fitted_model: FittedModel) -> dict[str, Any]:
     """A model: what it is, of which rows, and what it says."""
-    stated, finding = found.stated, found.finding
+    stated, finding = fitted_model.specification, fitted_model.finding
     return {
         "name": stated.name,
         "model": stated.kind.name,
         "text": stated.text,
         "columns": {role: column.header for role, column in stated.model.columns.items()},
-        "rows": found.used,
-        "left_out": found.left_out,
-        "groups": [{"cell": name, "rows": rows} for name, rows in found.groups],
+        "rows": fitted_model.used,
+        "left_out": fitted_model.left_out,
+        "groups": [{"cell": name, "rows": rows} for name, rows in fitted_model.groups],
         "weighted": finding.freedom is not None,
         "degrees_of_freedom": finding.freedom,
         "estimates": [

@@ -23,14 +23,14 @@ _Make = Callable[[Design], Coefficients]
 
 @dataclass(frozen=True, eq=False)
 class Grouping:
-    """What answers are compared by: `known` has the group of each row, -1 of none; or `asked` is a question.
+    """What answers are compared by: `group_of_rows` has the group of each row, -1 of none; or `versions` is a question.
 
     `names` are those of the groups; of a question, its answers'.
     """
 
     names: tuple[str, ...]
-    known: Groups | None = None
-    asked: Sequence[WaveQuestion] = ()
+    group_of_rows: Groups | None = None
+    versions: Sequence[WaveQuestion] = ()
 
 
 class SampleAnswers:
@@ -40,48 +40,50 @@ class SampleAnswers:
         self._table = table
         self._rows: dict[int, tuple[Groups, Tally]] = {}
 
-    def list_parts(self, asked: Sequence[WaveQuestion]) -> Iterator[tuple[int | None, list[GuessedPart]]]:
+    def list_parts(self, versions: Sequence[WaveQuestion]) -> Iterator[tuple[int | None, list[GuessedPart]]]:
         """Of each answer that is shown, and of the mean, the rows that reported under each version's design."""
-        question = asked[0].question
-        asked = [each for each in asked if len(self._find(each)[0])]
-        split = by_option(asked)
+        question = versions[0].question
+        versions = [each for each in versions if len(self._find(each)[0])]
+        split = by_option(versions)
         answers = range(question.first_answer, len(question.answers))
         for index in answers[1:] if question.answers == ("no", "yes") else answers:
             place, row = (index, 1) if split else (0, index)
-            yield index, [self._take(each, place, split, _share_of(row)) for each in asked]
+            yield index, [self._take(each, place, split, _share_of(row)) for each in versions]
         if question.ends is not None:
             low, high = question.ends
             mean = answered_mean_coefficients if question.prefer_not_to_say else mean_coefficients
             yield (
                 None,
-                [self._take(each, 0, False, lambda design: mean([design], low, high)) for each in asked],
+                [self._take(each, 0, False, lambda design: mean([design], low, high)) for each in versions],
             )
 
     def divide(self, parts: Sequence[GuessedPart], groups: Grouping) -> list[GuessedPart]:
         """The same rows, with a ratio for each group."""
-        if groups.known is not None:
-            known, size = groups.known, len(groups.names)
+        if groups.group_of_rows is not None:
+            known, size = groups.group_of_rows, len(groups.names)
             return [_keep_group(part, known, place, size) for part in parts for place in range(size)]
         return [
-            made for part in parts for own in groups.asked if (made := self._cross(part, own)) is not None
+            made for part in parts for own in groups.versions if (made := self._cross(part, own)) is not None
         ]
 
     def measure_groups(self, groups: Grouping) -> list[GuessedPart]:
         """A ratio for each group: its share of all rows that tell of it."""
-        if groups.known is not None:
-            rows = np.flatnonzero(groups.known >= 0)
+        if groups.group_of_rows is not None:
+            rows = np.flatnonzero(groups.group_of_rows >= 0)
             size = len(groups.names)
             itself = np.eye(size)
-            return [GuessedPart(rows, groups.known[rows], itself, itself, itself, np.ones((size, size)))]
+            return [
+                GuessedPart(rows, groups.group_of_rows[rows], itself, itself, itself, np.ones((size, size)))
+            ]
         return [
             replace(part, tops=part.inverse, bottoms=np.repeat(part.bottoms, len(part.inverse), axis=0))
-            for part in (self._take(own, 0, False, _share_of(0)) for own in groups.asked)
+            for part in (self._take(own, 0, False, _share_of(0)) for own in groups.versions)
             if len(part.rows)
         ]
 
     def join(self, sides: Sequence[CrossedSide], answers: Sequence[int]) -> Iterator[GuessedPart]:
         """Of each version that asks several questions, its rows, with a ratio for each combination of answers."""
-        for version in zip(*(side.asked for side in sides), strict=True):
+        for version in zip(*(side.versions for side in sides), strict=True):
             rows, tally = self._find(version[0])
             if len(rows):
                 own = [
@@ -108,9 +110,9 @@ class SampleAnswers:
             _cross_tables(part.bottoms, guesses),
         )
 
-    def _take(self, asked: WaveQuestion, place: int, split: bool, make: _Make) -> GuessedPart:
-        byte = asked.bytes(split)[place]
-        rows, tally = self._find(asked)
+    def _take(self, question: WaveQuestion, place: int, split: bool, make: _Make) -> GuessedPart:
+        byte = question.bytes(split)[place]
+        rows, tally = self._find(question)
         made = make(byte.design)
         return GuessedPart(
             rows,
@@ -121,11 +123,11 @@ class SampleAnswers:
             made.denominator[None],
         )
 
-    def _find(self, asked: WaveQuestion) -> tuple[Groups, Tally]:
-        number = asked.wave.number
+    def _find(self, question: WaveQuestion) -> tuple[Groups, Tally]:
+        number = question.wave.number
         if number not in self._rows:
             own = self._table.version == number
-            patterns = self._table.patterns(asked.wave.definition, own)
+            patterns = self._table.patterns(question.wave.definition, own)
             self._rows[number] = np.flatnonzero(own), Tally(patterns, np.ones(len(patterns), np.int64))
         return self._rows[number]
 

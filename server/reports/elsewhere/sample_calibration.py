@@ -132,22 +132,22 @@ def _find_populations(sampling: Sampling, table: ForeignTable) -> Floats | None:
 
 
 def _make_replicates(
-    stated: StatedReplicates, sample: SampleDesign, table: ForeignTable, margins: Sequence[FittedMargin]
+    replicates: StatedReplicates, sample: SampleDesign, table: ForeignTable, margins: Sequence[FittedMargin]
 ) -> Replicates:
-    if stated.columns:
+    if replicates.columns:
         return use_replicates(
             table.replicate_weights,
-            stated.kind,
-            stated.scale,
-            stated.rscales,
-            stated.rho,
-            centred=stated.centred,
+            replicates.kind,
+            replicates.scale,
+            replicates.rscales,
+            replicates.rho,
+            centred=replicates.centred,
         )
     sizes = sample.units.sizes
     if (sizes < 2).any():
         template = N_("must hold %(limit)d clusters or rows of each stratum; of some there is one alone")
         raise refuse(422, "sampling.replicates", template, limit=2)
-    if stated.kind == "jackknife" and sizes.sum() > MOST_UNITS:
+    if replicates.kind == "jackknife" and sizes.sum() > MOST_UNITS:
         template = N_(
             "must be a bootstrap where there are more than %(limit)d clusters or rows; there are %(value)d"
         )
@@ -169,6 +169,6 @@ def _make_replicates(
             raise refuse(422, "sampling.replicates", template) from None
         return raked
 
-    if stated.kind == "jackknife":
+    if replicates.kind == "jackknife":
         return make_jackknife(sample, calibrate)
-    return make_bootstrap(sample, stated.count, stated.seed, calibrate)
+    return make_bootstrap(sample, replicates.count, replicates.seed, calibrate)

@@ -69,8 +69,8 @@ class SampleReport:
         """Of each margin's groups that became one, the margin and what the groups were called."""
         return tuple(
             (
-                margin.stated.name,
-                tuple(", ".join(" · ".join(cell) for cell in margin.stated.groups[number]) for number in own),
+                margin.margin.name,
+                tuple(", ".join(" · ".join(cell) for cell in margin.margin.groups[number]) for number in own),
             )
             for margin in self.drawn.margins
             for own in margin.together
@@ -79,7 +79,7 @@ class SampleReport:
     @property
     def rescaled(self) -> tuple[tuple[str, float], ...]:
         """Each margin whose shares add up to neither 1 nor 100, and to what: maybe one of them was mistyped."""
-        totals = ((margin.stated.name, math.fsum(margin.stated.shares)) for margin in self.drawn.margins)
+        totals = ((margin.margin.name, math.fsum(margin.margin.shares)) for margin in self.drawn.margins)
         return tuple(
             (name, float(f"{total:.9g}"))
             for name, total in totals
@@ -106,7 +106,7 @@ def estimate_sample(
     answers, weights = SampleAnswers(table), drawn.design.weights
     rows = tuple(
         SampleRow(own[0].question, index, pick_estimate(estimate_ratios(parts, drawn.design), 0, confidence))
-        for own in known.asked
+        for own in known.questions
         for index, parts in answers.list_parts(own)
     )
     tables = make_sample_tables(sampling.tables, known, table, answers, drawn.design, confidence)

@@ -21,7 +21,7 @@ Cell = tuple[str, ...]
 
 
 @dataclass(frozen=True)
-class StatedMargin:
+class PopulationMargin:
     """Covariates, crossed if there are several, whose shares in the population are known by groups of their categories.
 
     `groups` has the cells of each group, a category of each covariate; `group_of` the group of each cell there is, the
@@ -47,7 +47,7 @@ class FittedMargin:
     `together` has the places of the stated groups that became one, of each that did.
     """
 
-    stated: StatedMargin
+    margin: PopulationMargin
     groups: NDArray[np.int64]
     shares: tuple[float, ...]
     together: tuple[tuple[int, ...], ...]
@@ -55,7 +55,7 @@ class FittedMargin:
 
 def read_margins(
     stated: Sequence[Mapping[str, Any]], covariates: Sequence[Covariate], nodes: Sequence[Node]
-) -> tuple[StatedMargin, ...]:
+) -> tuple[PopulationMargin, ...]:
     """Check what the schema cannot.
 
     Raises
@@ -88,7 +88,7 @@ class _Categories:
         return [place for place, text in enumerate(self.every) if text == name or text.startswith(inside)]
 
 
-def _read_margin(stated: Mapping[str, Any], known: Mapping[str, _Categories], field: str) -> StatedMargin:
+def _read_margin(stated: Mapping[str, Any], known: Mapping[str, _Categories], field: str) -> PopulationMargin:
     given = [name for name in ("covariate", "covariates") if name in stated]
     if len(given) != 1:
         template = N_("must have exactly one of %(limit)s; it has %(value)s")
@@ -119,7 +119,7 @@ def _read_margin(stated: Mapping[str, Any], known: Mapping[str, _Categories], fi
             template = N_("must hold every category; %(value)s is in none")
             raise refuse(422, f"{field}.groups", template, value=shorten_value(", ".join(cell)))
     shares = tuple(float(group["share"]) for group in stated["groups"])
-    return StatedMargin(names, sizes, tuple(groups), tuple(group_of.ravel().tolist()), shares)
+    return PopulationMargin(names, sizes, tuple(groups), tuple(group_of.ravel().tolist()), shares)
 
 
 def _read_cell(stated: object, names: Sequence[str], *, crossed: bool, field: str) -> Cell:
@@ -147,7 +147,7 @@ def _place_cell(
     group_of[block] = number
 
 
-def fit_margin(margin: StatedMargin, codes: Sequence[NDArray[np.int64]], field: str) -> FittedMargin:
+def fit_margin(margin: PopulationMargin, codes: Sequence[NDArray[np.int64]], field: str) -> FittedMargin:
     """The groups of rows whose categories have these codes.
 
     Raises
@@ -180,7 +180,7 @@ def fit_margin(margin: StatedMargin, codes: Sequence[NDArray[np.int64]], field: 
 
 
 def _choose_nearest(
-    margin: StatedMargin, sets: Sequence[Sequence[int]], counts: Sequence[int], least: int
+    margin: PopulationMargin, sets: Sequence[Sequence[int]], counts: Sequence[int], least: int
 ) -> int:
     """The one before or after, as they are stated: the one alike in more covariates, then of fewer rows."""
 

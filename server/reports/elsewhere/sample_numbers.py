@@ -14,39 +14,41 @@ from server.reports.elsewhere.sampling import StatedReplicates
 from server.study.definitions import Definition, Question
 
 
-def sample_json(definition: Definition, found: SampleReport) -> dict[str, Any]:
+def sample_json(definition: Definition, sample_report: SampleReport) -> dict[str, Any]:
     """How rows were drawn, and what was estimated."""
-    sampling, units = found.sampling, found.drawn.design.units
-    clusters, strata = found.clusters, found.strata
+    sampling, units = sample_report.sampling, sample_report.drawn.design.units
+    clusters, strata = sample_report.clusters, sample_report.strata
     return {
         "weights": sampling.weights,
-        "margins": [_margin_json(margin) for margin in found.drawn.margins],
+        "margins": [_margin_json(margin) for margin in sample_report.drawn.margins],
         "clusters": None if clusters is None else {"column": sampling.clusters, "count": clusters},
         "strata": None
         if strata is None
         else {"column": sampling.strata, "count": strata, "of_one": units.lonely},
         "population": sampling.population,
-        "replicates": None if sampling.replicates is None else _replicates_json(sampling.replicates, found),
-        "raking_rounds": found.drawn.rounds,
-        "kish_design_effect": found.kish,
-        "estimates": [_row_json(row) for row in found.rows],
-        "tables": [_table_json(table) for table in found.tables],
-        "together": [_together_json(definition, each) for each in found.together],
+        "replicates": None
+        if sampling.replicates is None
+        else _replicates_json(sampling.replicates, sample_report),
+        "raking_rounds": sample_report.drawn.rounds,
+        "kish_design_effect": sample_report.kish,
+        "estimates": [_row_json(row) for row in sample_report.rows],
+        "tables": [_table_json(table) for table in sample_report.tables],
+        "together": [_together_json(definition, each) for each in sample_report.together],
     }
 
 
-def _together_json(definition: Definition, found: SampleTogether) -> dict[str, Any]:
+def _together_json(definition: Definition, together: SampleTogether) -> dict[str, Any]:
     return {
-        "questions": [side.question.name for side in found.sides],
-        "texts": [side.question.text for side in found.sides],
-        "versions": list(found.versions),
-        "n": found.n,
-        "rows": [row.as_json() for row in list_sampled_rows(definition, found)],
+        "questions": [side.question.name for side in together.sides],
+        "texts": [side.question.text for side in together.sides],
+        "versions": list(together.versions),
+        "n": together.n,
+        "rows": [row.as_json() for row in list_sampled_rows(definition, together)],
     }
 
 
 def _margin_json(margin: FittedMargin) -> dict[str, Any]:
-    stated = margin.stated
+    stated = margin.margin
     crossed = len(stated.covariates) > 1
     return {
         **({"covariates": list(stated.covariates)} if crossed else {"covariate": stated.name}),
@@ -62,14 +64,14 @@ def _margin_json(margin: FittedMargin) -> dict[str, Any]:
     }
 
 
-def _replicates_json(stated: StatedReplicates, found: SampleReport) -> dict[str, Any]:
-    replicates = found.drawn.design.replicates
-    made = not stated.columns
+def _replicates_json(replicate_plan: StatedReplicates, sample_report: SampleReport) -> dict[str, Any]:
+    replicates = sample_report.drawn.design.replicates
+    made = not replicate_plan.columns
     return {
-        "kind": stated.kind,
+        "kind": replicate_plan.kind,
         "made": made,
         "count": None if replicates is None else replicates.count,
-        "seed": stated.seed if made and stated.kind == "bootstrap" else None,
+        "seed": replicate_plan.seed if made and replicate_plan.kind == "bootstrap" else None,
     }
 
 

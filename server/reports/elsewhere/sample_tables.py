@@ -66,12 +66,12 @@ class Comparable:
 
     covariates: Sequence[Covariate]
     nodes: Sequence[Node]
-    asked: Sequence[Sequence[WaveQuestion]]
+    questions: Sequence[Sequence[WaveQuestion]]
     waves: Sequence[Wave]
 
     def find_question(self, name: str, field: str) -> Sequence[WaveQuestion]:
         """As every version asked it."""
-        known = {own[0].question.name: own for own in self.asked}
+        known = {own[0].question.name: own for own in self.questions}
         if name not in known:
             template = N_("must be one of %(limit)s; it is %(value)s")
             raise refuse(422, field, template, limit=", ".join(known), value=shorten_value(name))
@@ -98,14 +98,14 @@ class Comparable:
         names += [STRATUM] * bool(self.nodes)
         fitting = {
             own[0].question.name: own
-            for own in self.asked
+            for own in self.questions
             if not any(one.question.encoding.by_answer or one.question.encoding.between_ends for one in own)
         }
         if name not in fitting:
             template = N_("must be one of %(limit)s; it is %(value)s")
             limit = ", ".join([*names, *fitting])
             raise refuse(422, field, template, limit=limit, value=shorten_value(name))
-        return Grouping(fitting[name][0].question.answers, asked=fitting[name])
+        return Grouping(fitting[name][0].question.answers, versions=fitting[name])
 
 
 def make_sample_tables(
@@ -126,27 +126,27 @@ def make_sample_tables(
     made = []
     for place, own in enumerate(stated):
         field = f"sampling.tables[{place}]"
-        asked = known.find_question(own.question, f"{field}.question")
+        versions = known.find_question(own.question, f"{field}.question")
         groups = known.find_groups(own.by, table, f"{field}.by")
-        if groups.asked and own.by == own.question:
+        if groups.versions and own.by == own.question:
             template = N_("must name no question twice; that of %(value)s is there already")
             raise refuse(422, f"{field}.by", template, value=own.by)
         sizes = estimate_ratios(answers.measure_groups(groups), sample)
-        small = sizes.values < SURE * np.sqrt(np.diag(sizes.covariance)) * bool(groups.asked)
+        small = sizes.values < SURE * np.sqrt(np.diag(sizes.covariance)) * bool(groups.versions)
         lines = []
-        for index, parts in answers.list_parts(asked):
+        for index, parts in answers.list_parts(versions):
             divided = answers.divide(parts, groups)
             if not divided:
                 template = N_("must be asked together with %(value)s, in some version")
                 raise refuse(422, f"{field}.question", template, value=own.by)
-            found = estimate_ratios(divided, sample)
-            told = replace(found, values=np.where(small, np.nan, found.values))
+            ratios = estimate_ratios(divided, sample)
+            told = replace(ratios, values=np.where(small, np.nan, ratios.values))
             lines.append(_compare(index, told, confidence))
         made.append(
             SampleTable(
-                asked[0].question,
+                versions[0].question,
                 own.by,
-                groups.asked[0].question if groups.asked else None,
+                groups.versions[0].question if groups.versions else None,
                 groups.names,
                 tuple(pick_estimate(sizes, number, confidence) for number in range(len(groups.names))),
                 tuple(lines),
@@ -155,19 +155,19 @@ def make_sample_tables(
     return tuple(made)
 
 
-def _compare(index: int | None, found: RatioEstimates, confidence: float) -> SampleLine:
+def _compare(index: int | None, ratios: RatioEstimates, confidence: float) -> SampleLine:
     """All groups against the first one; the test is of those that are told of."""
-    places = range(len(found.values))
-    there = [place for place in places if np.isfinite(found.values[place])]
+    places = range(len(ratios.values))
+    there = [place for place in places if np.isfinite(ratios.values[place])]
     contrast = np.eye(len(there))[1:] - np.eye(len(there))[:1]
-    covariance = contrast @ found.covariance[np.ix_(there, there)] @ contrast.T
-    freedom = int(found.degrees_of_freedom[there].min()) if there else 0
+    covariance = contrast @ ratios.covariance[np.ix_(there, there)] @ contrast.T
+    freedom = int(ratios.degrees_of_freedom[there].min()) if there else 0
     return SampleLine(
         index,
-        tuple(pick_estimate(found, place, confidence) for place in places),
-        tuple(pick_difference(found, 0, place, confidence) for place in places[1:]),
+        tuple(pick_estimate(ratios, place, confidence) for place in places),
+        tuple(pick_difference(ratios, 0, place, confidence) for place in places[1:]),
         tuple(
-            None if index is None else pick_odds_ratio(found, 0, place, confidence) for place in places[1:]
+            None if index is None else pick_odds_ratio(ratios, 0, place, confidence) for place in places[1:]
         ),
-        compare_with_zero(contrast @ found.values[there], covariance, freedom),
+        compare_with_zero(contrast @ ratios.values[there], covariance, freedom),
     )

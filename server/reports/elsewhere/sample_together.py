@@ -29,7 +29,7 @@ _BY_T = "t"
 
 @dataclass(frozen=True, eq=False)
 class SampleWithin:
-    """Two of the questions, by their places: `found` of their chosen answers, None where the rows do not tell.
+    """Two of the questions, by their places: `measures` of their chosen answers, None where the rows do not tell.
 
     Of three, among those who gave the answer at the place `answer` of the `third`; of two that is None.
     """
@@ -37,7 +37,7 @@ class SampleWithin:
     pair: tuple[int, int]
     third: int | None
     answer: int
-    found: SampledPair | None
+    measures: SampledPair | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,10 +57,10 @@ class SampleTogether:
     @property
     def versions(self) -> tuple[int, ...]:
         """The numbers of the versions that ask all of them."""
-        return tuple(one.wave.number for one in self.sides[0].asked)
+        return tuple(one.wave.number for one in self.sides[0].versions)
 
     @property
-    def chosen(self) -> tuple[int, ...]:
+    def chosen_places(self) -> tuple[int, ...]:
         """Where the chosen answer of each question stands in the table."""
         return tuple(1 if side.split else own for side, own in zip(self.sides, self.answers, strict=True))
 
@@ -89,14 +89,14 @@ def join_sampled(
 
 
 def _join(
-    asked: ChosenTogether, known: Comparable, answers: SampleAnswers, sample: SampleDesign, confidence: float
+    choice: ChosenTogether, known: Comparable, answers: SampleAnswers, sample: SampleDesign, confidence: float
 ) -> SampleTogether:
-    said = shorten_value(", ".join(asked.questions))
-    for name in asked.questions:
+    said = shorten_value(", ".join(choice.questions))
+    for name in choice.questions:
         if known.find_question(name, FIELD)[0].question.encoding.between_ends:
             template = N_("must not name a number, which tables compare between groups; it names %(value)s")
             raise refuse(422, FIELD, template, value=shorten_value(name))
-    sides = tuple(take_sides(known.waves, asked.questions))
+    sides = tuple(take_sides(known.waves, choice.questions))
     rows, shape = len(sample.weights), [_count(side) for side in sides]
     cells = math.prod(shape)
     if cells > MOST_CELLS or _count_reports(sides) > MOST_JOINT or rows * cells > _MOST_NUMBERS:
@@ -104,35 +104,35 @@ def _join(
             "must have at most %(limit)d combinations of answers, fewer of very many rows; %(value)s has %(length)d"
         )
         raise refuse(422, FIELD, template, limit=MOST_CELLS, value=said, length=cells)
-    parts = list(answers.join(sides, asked.answers))
+    parts = list(answers.join(sides, choice.answers))
     if not parts:
         template = N_("must be questions that somebody was asked together; nobody was asked %(value)s")
         raise refuse(422, FIELD, template, value=said)
-    found = estimate_ratios(parts, sample)
+    ratios = estimate_ratios(parts, sample)
     made = SampleTogether(
         sides,
-        asked.answers,
-        int(found.rows[0]),
+        choice.answers,
+        int(ratios.rows[0]),
         confidence,
-        tuple(pick_estimate(found, place, confidence) for place in range(cells)),
+        tuple(pick_estimate(ratios, place, confidence) for place in range(cells)),
         (),
     )
-    return replace(made, pairs=tuple(_list_pairs(made, found, shape)))
+    return replace(made, pairs=tuple(_list_pairs(made, ratios, shape)))
 
 
-def _list_pairs(made: SampleTogether, found: RatioEstimates, shape: Sequence[int]) -> Iterator[SampleWithin]:
+def _list_pairs(made: SampleTogether, ratios: RatioEstimates, shape: Sequence[int]) -> Iterator[SampleWithin]:
     """Of two questions their chosen answers; of three, each two within each answer of the third, the last one first."""
-    freedom = int(found.degrees_of_freedom.min())
+    freedom = int(ratios.degrees_of_freedom.min())
     places = np.indices(tuple(shape)).reshape(len(shape), -1)
     for third in (None,) if len(shape) == 2 else (2, 1, 0):
         first, second = (place for place in range(len(shape)) if place != third)
-        chosen = made.chosen[first], made.chosen[second]
+        chosen = made.chosen_places[first], made.chosen_places[second]
         sums = collapse_pair(shape, (first, second), chosen)
         for answer in range(1 if third is None else shape[third]):
             inside = (
                 np.ones(places.shape[1]) if third is None else (places[third] == answer).astype(np.float64)
             )
-            part = narrow_table(found.values, found.covariance, inside)
+            part = narrow_table(ratios.values, ratios.covariance, inside)
             pair = None
             if part is not None:
                 values, covariance = sums @ part[0], sums @ part[1] @ sums.T
@@ -145,7 +145,7 @@ def _count(side: CrossedSide) -> int:
 
 
 def _count_reports(sides: Sequence[CrossedSide]) -> int:
-    versions = zip(*(side.asked for side in sides), strict=True)
+    versions = zip(*(side.versions for side in sides), strict=True)
     return max(
         (
             math.prod(
@@ -158,11 +158,14 @@ def _count_reports(sides: Sequence[CrossedSide]) -> int:
     )
 
 
-def list_sampled_rows(definition: Definition, found: SampleTogether) -> Iterator[TogetherRow]:
+def list_sampled_rows(definition: Definition, sample_together: SampleTogether) -> Iterator[TogetherRow]:
     """Every number of it, called as those of questions together that were asked here."""
     texts = AnswerTexts(definition)
-    for at, cell in zip(found.list_places(), found.cells, strict=True):
-        named = [name_given(texts, *own) for own in zip(found.sides, found.answers, at, strict=True)]
+    for at, cell in zip(sample_together.list_places(), sample_together.cells, strict=True):
+        named = [
+            name_given(texts, *own)
+            for own in zip(sample_together.sides, sample_together.answers, at, strict=True)
+        ]
         names, said = zip(*named, strict=True)
         yield TogetherRow(
             "joint share",
@@ -172,24 +175,28 @@ def list_sampled_rows(definition: Definition, found: SampleTogether) -> Iterator
             cell.standard_error,
             cell.interval,
             _BY_T,
-            found.confidence,
+            sample_together.confidence,
         )
-    for within in found.pairs:
-        yield from _list_pair_rows(texts, found, within)
+    for within in sample_together.pairs:
+        yield from _list_pair_rows(texts, sample_together, within)
 
 
-def _list_pair_rows(texts: AnswerTexts, found: SampleTogether, within: SampleWithin) -> Iterator[TogetherRow]:
-    places = [(place, found.chosen[place]) for place in within.pair]
+def _list_pair_rows(
+    texts: AnswerTexts, together: SampleTogether, within: SampleWithin
+) -> Iterator[TogetherRow]:
+    places = [(place, together.chosen_places[place]) for place in within.pair]
     where = ""
     if within.third is not None:
         places.append((within.third, within.answer))
         where = ", within the last"
-    named = [name_given(texts, found.sides[place], found.answers[place], index) for place, index in places]
+    named = [
+        name_given(texts, together.sides[place], together.answers[place], index) for place, index in places
+    ]
     names, said = zip(*named, strict=True)
     if where:
-        asked = [found.sides[place].question.name for place, _ in places]
+        asked = [together.sides[place].question.name for place, _ in places]
         names = tuple(f"{question}: {name}" for question, name in zip(asked, names, strict=True))
-    pair = within.found
+    pair = within.measures
     for statistic, own in (
         ("share among those who gave the first", None if pair is None else pair.gave),
         ("share among the others", None if pair is None else pair.others),
@@ -201,4 +208,4 @@ def _list_pair_rows(texts: AnswerTexts, found: SampleTogether, within: SampleWit
             yield TogetherRow(statistic + where, names, said, None, None, (None, None), "", None)
         else:
             value, error, ends = own.value, own.standard_error, own.interval
-            yield TogetherRow(statistic + where, names, said, value, error, ends, _BY_T, found.confidence)
+            yield TogetherRow(statistic + where, names, said, value, error, ends, _BY_T, together.confidence)

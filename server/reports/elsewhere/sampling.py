@@ -7,7 +7,7 @@ from typing import Any
 from server.inputs import N_, refuse, shorten_value
 from server.privacy.estimators.replicate_weights import REPLICATE_KINDS
 from server.reports.elsewhere.covariates import Covariate
-from server.reports.elsewhere.sample_margins import StatedMargin, read_margins
+from server.reports.elsewhere.sample_margins import PopulationMargin, read_margins
 from server.reports.elsewhere.study_columns import check_unique
 from server.study.strata import Node
 
@@ -47,7 +47,7 @@ class Sampling:
     """
 
     weights: str | None
-    margins: tuple[StatedMargin, ...]
+    margins: tuple[PopulationMargin, ...]
     clusters: str | None
     strata: str | None
     population: int | Mapping[str, int] | None

@@ -11,7 +11,7 @@ from server.inputs.schema import violations
 from server.reports.elsewhere.covariates import Covariate, read_covariate
 from server.reports.elsewhere.foreign_designs import read_survey, read_title
 from server.reports.elsewhere.models import read_models
-from server.reports.elsewhere.models.model_parts import StatedModel
+from server.reports.elsewhere.models.model_parts import ModelSpecification
 from server.reports.elsewhere.sampling import Sampling, read_sampling
 from server.reports.elsewhere.study_columns import ReportCells, check_unique, name_cells
 from server.study.definitions import Definition
@@ -39,7 +39,7 @@ class StudyFile:
     covariates: tuple[Covariate, ...]
     weights: str | None
     sampling: Sampling | None
-    models: tuple[StatedModel, ...]
+    models: tuple[ModelSpecification, ...]
     missing: tuple[str, ...]
 
     @property

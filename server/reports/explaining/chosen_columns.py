@@ -64,8 +64,10 @@ class CoinColumn:
         (byte,), ends = self.bytes_of[block.wave.number], self.question.ends
         assert ends is not None
         make = answered_mean_coefficients if self.question.prefer_not_to_say else mean_coefficients
-        found = make([byte.design], *ends)
-        return np.asarray(np.stack([found.numerators[0], found.denominator], axis=1)[byte.codes(block.tally)])
+        coefficients = make([byte.design], *ends)
+        return np.asarray(
+            np.stack([coefficients.numerators[0], coefficients.denominator], axis=1)[byte.codes(block.tally)]
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,16 +97,16 @@ def choose_outcome(rows: ExplainableRows, name: str) -> tuple[CoinColumn, Explai
     InputError
         If there is none of that name, or its coins do not tell it from all others.
     """
-    asked, answer = _find(rows, name, "explain")
-    question = asked[0].question
+    versions, answer = _find(rows, name, "explain")
+    question = versions[0].question
     if answer is not None:
-        return _choose_answer(asked, answer, "explain"), "binary"
+        return _choose_answer(versions, answer, "explain"), "binary"
     if question.traits.main is not None:
-        return _choose_answer(asked, question.answers.index(question.traits.main), "explain"), "binary"
-    bytes_of = {one.wave.number: one.bytes(False) for one in asked}
+        return _choose_answer(versions, question.answers.index(question.traits.main), "explain"), "binary"
+    bytes_of = {one.wave.number: one.bytes(False) for one in versions}
     if question.encoding.between_ends:
         return CoinColumn(name, question, (), bytes_of), "linear"
-    if any(one.question.encoding.several for one in asked):
+    if any(one.question.encoding.several for one in versions):
         raise _name_answers(question, "explain", name)
     ordered = (question.traits.levels or question.traits.in_ranges) and not question.prefer_not_to_say
     most = MOST_LEVELS if ordered else MOST_ANSWERS
@@ -130,22 +132,22 @@ def choose_predictor(rows: ExplainableRows, name: str) -> CoinColumn | KnownColu
     if rows.weekly is not None and name in list_weekly(rows):
         assert rows.weekly.weeks is not None
         return KnownColumn(name, rows.weekly.weeks.names if name == WEEK else (), weekly=True)
-    if rows.weekly is not None and name in (WEEK, TREND) and name not in rows.report.waves[0].asked:
+    if rows.weekly is not None and name in (WEEK, TREND) and name not in rows.report.waves[0].questions:
         template = N_(
             "needs two weeks or more in which responses were first shown, with at least %(limit)d in each"
         )
         raise refuse(422, "by", template, limit=rows.report.minimum)
-    asked, answer = _find(rows, name, "by")
-    question = asked[0].question
+    versions, answer = _find(rows, name, "by")
+    question = versions[0].question
     if answer is not None:
-        return _choose_answer(asked, answer, "by")
-    if question.encoding.by_answer or any(other.question.encoding.by_answer for other in asked):
+        return _choose_answer(versions, answer, "by")
+    if question.encoding.by_answer or any(other.question.encoding.by_answer for other in versions):
         raise _name_answers(question, "by", name)
     _refuse_numbers(question, "by")
     if len(question.answers) > MOST_ANSWERS:
         template = N_("must have at most %(limit)d answers, or be one answer; it has %(length)d")
         raise refuse(422, "by", template, limit=MOST_ANSWERS, length=len(question.answers))
-    bytes_of = {each.wave.number: each.bytes(False) for each in asked}
+    bytes_of = {each.wave.number: each.bytes(False) for each in versions}
     return CoinColumn(name, question, question.answers, bytes_of)
 
 
@@ -170,14 +172,14 @@ def _find(rows: ExplainableRows, name: str, field: str) -> tuple[Sequence[WaveQu
     return same_question(before, waves), question.answers.index(answer) if answer else None
 
 
-def _choose_answer(asked: Sequence[WaveQuestion], answer: int, field: str) -> CoinColumn:
-    question = asked[0].question
+def _choose_answer(versions: Sequence[WaveQuestion], answer: int, field: str) -> CoinColumn:
+    question = versions[0].question
     _refuse_numbers(question, field)
     name = f"{question.name}.{question.answers[answer]}"
     levels = (f"not {question.answers[answer]}", question.answers[answer])
     if question.answers == ("no", "yes"):
         flips = answer == 0
-        bytes_of = {each.wave.number: each.bytes(False) for each in asked}
+        bytes_of = {each.wave.number: each.bytes(False) for each in versions}
         return CoinColumn(
             name if flips else question.name,
             question,
@@ -185,17 +187,18 @@ def _choose_answer(asked: Sequence[WaveQuestion], answer: int, field: str) -> Co
             bytes_of,
             flips,
         )
-    if not tells_answers_apart(asked):
+    if not tells_answers_apart(versions):
         template = N_("must be of a question whose coins treat its answers alike; %(value)s is not")
         raise refuse(422, field, template, value=name)
-    bytes_of = {each.wave.number: [each.bytes(True)[answer]] for each in asked}
+    bytes_of = {each.wave.number: [each.bytes(True)[answer]] for each in versions}
     return CoinColumn(name, question, levels, bytes_of, answer=answer)
 
 
-def tells_answers_apart(asked: Sequence[WaveQuestion]) -> bool:
+def tells_answers_apart(versions: Sequence[WaveQuestion]) -> bool:
     """Whether each answer of a question can be looked at by itself, in every version that asks it."""
     return all(
-        each.question.encoding.by_answer or each.question.designs[0].treats_options_alike() for each in asked
+        each.question.encoding.by_answer or each.question.designs[0].treats_options_alike()
+        for each in versions
     )
 
 

@@ -144,7 +144,7 @@ def of_foreign(data: ForeignData) -> ExplainableRows:
     InputError
         If no question is in it, but models alone.
     """
-    if not data.asked:
+    if not data.has_questions:
         raise refuse(422, "explain", N_("needs a question with a design; the study file has none"))
     names, number = _group_strata(data.report)
     table, sample = data.table, None

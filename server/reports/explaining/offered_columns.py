@@ -46,8 +46,8 @@ def list_predictors(rows: ExplainableRows) -> Iterator[OfferedColumn]:
     for name in known:
         yield OfferedColumn(name)
     for question in rows.report.definition.questions:
-        asked = same_question(question.name, rows.report.waves)
-        by_answer = any(each.question.encoding.by_answer for each in asked)
+        versions = same_question(question.name, rows.report.waves)
+        by_answer = any(each.question.encoding.by_answer for each in versions)
         # By its own name alone, a question that is called like the strata would be taken for them.
         if by_answer or question.name in known or len(question.answers) > MOST_ANSWERS:
             yield from _list_answers(rows, question)

@@ -104,9 +104,9 @@ def _codebook(report: Report) -> str:
     version does not have has a row of the kind `missing`.
     """
     pooled = {
-        (asked.wave.number, question.name)
+        (wave_question.wave.number, question.name)
         for question in report.definition.questions
-        for asked in same_question(question.name, report.waves)
+        for wave_question in same_question(question.name, report.waves)
     }
     known = dict.fromkeys(code for wave in report.waves for code in list_languages(wave.definition))
     languages = [code for code in known if code != report.definition.language]

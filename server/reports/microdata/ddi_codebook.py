@@ -82,15 +82,15 @@ def _add_variable(
     data: ET.Element, name: str, place: int, variables: dict[str, CodeVariable], report: Report
 ) -> None:
     first = next(iter(variables.values()))
-    asked = [] if name in _BY_NUMBER else _find_questions(report, name)
+    questions = [] if name in _BY_NUMBER else _find_questions(report, name)
     nature = "ordinal" if first.ordered else "nominal"
     added = add_element(
         data, "var", ID=f"V{place + 1}", name=name, files=_FILE, intrvl="discrete", nature=nature
     )
     for language, variable in variables.items():
         add_in_language(added, "labl", variable.label, language)
-    if asked:
-        _version, definition, question = asked[0]
+    if questions:
+        _version, definition, question = questions[0]
         literal = add_element(added, "qstn")
         for language in variables:
             translated = translate_definition(definition, language)
@@ -109,7 +109,7 @@ def _add_variable(
         for language, variable in variables.items():
             add_in_language(missing, "labl", variable.missing, language)
     add_element(added, "varFormat", type="character" if by_text else "numeric")
-    for version, _definition, question in asked:
+    for version, _definition, question in questions:
         add_element(added, "notes", _describe_chances(version, question, name), type="mechanism")
 
 

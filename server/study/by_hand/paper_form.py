@@ -219,5 +219,5 @@ def _lay_out_run(run: Run) -> dict[str, Any]:
         "text": run.text,
         "strong": run.strong,
         "emphasis": run.emphasis,
-        "after": run.written[len(run.text) :],
+        "after": run.plain_text[len(run.text) :],
     }

@@ -31,7 +31,7 @@ def parse_published(document: Mapping[str, Any]) -> Definition:
         ticket_keys=_read_ticket_keys(document.get("ticket_keys", [])),
         completion_key=_read_completion_key(document),
         entries=tuple(
-            replace(entry, written=written[entry.name]) if isinstance(entry, Question) else entry
+            replace(entry, stored_designs=written[entry.name]) if isinstance(entry, Question) else entry
             for entry in definition.entries
         ),
     )

@@ -32,7 +32,7 @@ class Question(Entry):
     """A question, which every respondent reports.
 
     `share` is the privacy loss that the survey's budget allots where the choice states none.
-    `otherwise` is the truth of people to whom `show_if` does not show it. `written` are the
+    `otherwise` is the truth of people to whom `show_if` does not show it. `stored_designs` are the
     designs of a published version, which stay what they are in whatever release reads them.
     """
 
@@ -44,7 +44,7 @@ class Question(Entry):
     control: bool = False
     otherwise: Answer | None = None
     share: float | None = None
-    written: tuple[Design, ...] = ()
+    stored_designs: tuple[Design, ...] = ()
 
     @property
     def traits(self) -> Kind:
@@ -75,8 +75,8 @@ class Question(Entry):
     @cached_property
     def designs(self) -> tuple[Design, ...]:
         """One design for each byte that the question adds to a response."""
-        if self.written:
-            return self.written
+        if self.stored_designs:
+            return self.stored_designs
         return self.traits.make_designs(self.choice, len(self.answers), self.share)
 
     @cached_property

@@ -58,7 +58,7 @@ def carry_out_action(
         step = _add(document, kind if kind in KINDS else FIRST_KIND)
     elif name in ADVICE_ACTIONS:
         advised = take_advice(document, name)
-        step = step if advised is None else Step(advised, said="advised")
+        step = step if advised is None else Step(advised, message="advised")
     elif name.startswith("selected_"):
         step = change_selected(document, name, selected, strength)
     elif len(places) == len(numbers) and places and places[0] < len(document["questions"]):
@@ -68,7 +68,7 @@ def carry_out_action(
             step = OPTION_ACTIONS[name](document, places[0], places[1])
         elif name == "move" and len(places) == 2:
             step = move_entry(document, *places)
-    if not step.said and not name.startswith("selected_"):
+    if not step.message and not name.startswith("selected_"):
         step = replace(step, selected=tuple(selected))  # where they were
     if not equal_division(document):
         return step
@@ -84,7 +84,7 @@ def _add(document: Mapping[str, Any], kind: str) -> Step:
         entry |= write_check(document["language"])
     if entries and not equal_division(document):
         entry = _with_strength(entry)
-    return Step({**document, "questions": [*entries, entry]}, at=len(entries), said="added")
+    return Step({**document, "questions": [*entries, entry]}, at=len(entries), message="added")
 
 
 def insert_entries(document: Mapping[str, Any], entries: Sequence[Mapping[str, Any]], said: str) -> Step:
@@ -102,7 +102,7 @@ def insert_entries(document: Mapping[str, Any], entries: Sequence[Mapping[str, A
                 entry = _with_strength(entry)
         placed.append(entry)
     at = len(document["questions"])
-    step = Step({**document, "questions": placed}, at=at if entries else None, said=said)
+    step = Step({**document, "questions": placed}, at=at if entries else None, message=said)
     return replace(step, document=keep_share(step.document, document)) if equal else step
 
 
@@ -131,7 +131,7 @@ def _with_strength(entry: Entry) -> Entry:
 def _delete(document: Mapping[str, Any], place: int) -> Step:
     entries = [entry for number, entry in enumerate(document["questions"]) if number != place]
     at = min(place, len(entries) - 1)
-    return Step({**document, "questions": entries}, at=at if entries else None, said="deleted")
+    return Step({**document, "questions": entries}, at=at if entries else None, message="deleted")
 
 
 def _duplicate(document: Mapping[str, Any], place: int) -> Step:
@@ -139,7 +139,7 @@ def _duplicate(document: Mapping[str, Any], place: int) -> Step:
     taken = {entry.get("name", "") for entry in entries}
     copy = {**entries[place], "name": free_name(entries[place].get("name") or "q1", taken)}
     entries.insert(place + 1, copy)
-    return Step({**document, "questions": entries}, at=place + 1, said="duplicated")
+    return Step({**document, "questions": entries}, at=place + 1, message="duplicated")
 
 
 def _up(document: Mapping[str, Any], place: int) -> Step:

@@ -42,7 +42,7 @@ class Card:
     mechanisms: Sequence[str]
     parameters: Sequence[str]
     strength: str | None
-    chosen: BestChoice | None
+    best_choice: BestChoice | None
     sketch: Question | None
 
     @property
@@ -55,7 +55,7 @@ class Card:
         return KINDS.get(self.entry["kind"])
 
     @property
-    def sent(self) -> bool:
+    def is_sent(self) -> bool:
         return self.entry["kind"] not in NOT_SENT
 
     @property
@@ -68,7 +68,7 @@ def cards(document: Mapping[str, Any], spending: Spending) -> list[Card]:
     """Every entry of a draft."""
     made: list[Card] = []
     for place, entry in enumerate(document["questions"]):
-        before = [card for card in made if card.sent]
+        before = [card for card in made if card.is_sent]
         wanted = entry.get("show_if", {}).get("question")
         gate = next((card.entry for card in before if card.entry["name"] == wanted), None)
         made.append(
@@ -83,7 +83,7 @@ def cards(document: Mapping[str, Any], spending: Spending) -> list[Card]:
                 mechanisms=mechanisms(entry),
                 parameters=parameters(entry),
                 strength=strength_name(entry),
-                chosen=chosen_design(entry, spending.share),
+                best_choice=chosen_design(entry, spending.share),
                 sketch=sketch_question(entry, spending.share),
             )
         )

@@ -20,7 +20,7 @@ def move_entry(document: Mapping[str, Any], place: int, target: int) -> Step:
     if place == target or not 0 <= target < len(entries):
         return Step(dict(document), at=place)
     entries.insert(target, entries.pop(place))
-    return Step({**document, "questions": entries}, at=target, said="moved")
+    return Step({**document, "questions": entries}, at=target, message="moved")
 
 
 def change_selected(
@@ -44,7 +44,7 @@ def _shift(document: Mapping[str, Any], places: tuple[int, ...], by: int) -> Ste
         else:
             kept.append(place)
     said = "moved_several" if set(kept) != set(places) else ""
-    return Step({**document, "questions": entries}, said=said, selected=tuple(sorted(kept)))
+    return Step({**document, "questions": entries}, message=said, selected=tuple(sorted(kept)))
 
 
 def _up(document: Mapping[str, Any], places: tuple[int, ...], _strength: object) -> Step:
@@ -57,7 +57,7 @@ def _down(document: Mapping[str, Any], places: tuple[int, ...], _strength: objec
 
 def _delete(document: Mapping[str, Any], places: tuple[int, ...], _strength: object) -> Step:
     entries = [entry for place, entry in enumerate(document["questions"]) if place not in places]
-    return Step({**document, "questions": entries}, said="deleted")
+    return Step({**document, "questions": entries}, message="deleted")
 
 
 def _duplicate(document: Mapping[str, Any], places: tuple[int, ...], _strength: object) -> Step:
@@ -72,14 +72,14 @@ def _duplicate(document: Mapping[str, Any], places: tuple[int, ...], _strength: 
     first = places[-1] + 1
     entries[first:first] = copies
     placed = tuple(range(first, first + len(copies)))
-    return Step({**document, "questions": entries}, said="copied_several", selected=placed)
+    return Step({**document, "questions": entries}, message="copied_several", selected=placed)
 
 
 def _strengthen(document: Mapping[str, Any], places: tuple[int, ...], strength: object) -> Step:
     """The same strength of its own for each; those whose device fixes it stay as they are."""
     known = isinstance(strength, int | float) and LEAST_STRENGTH <= strength <= MOST_STRENGTH
     if not known:
-        return Step(dict(document), said="strength_refused", selected=places)
+        return Step(dict(document), message="strength_refused", selected=places)
     wanted = Strength("epsilon", float(strength))  # type: ignore[arg-type]
     changed = divided_by_hand(document) if equal_division(document) else dict(document)
     entries = list(changed["questions"])
@@ -88,7 +88,7 @@ def _strengthen(document: Mapping[str, Any], places: tuple[int, ...], strength: 
         if strength_name(entry):
             design = {"mechanism": entry["design"]["mechanism"], **own_strength(entry, wanted)}
             entries[place] = {**entry, "design": design}
-    return Step({**changed, "questions": entries}, said="strengthened", selected=places)
+    return Step({**changed, "questions": entries}, message="strengthened", selected=places)
 
 
 SELECTED_ACTIONS: Mapping[str, Callable[[Mapping[str, Any], tuple[int, ...], object], Step]] = {

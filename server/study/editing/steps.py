@@ -14,5 +14,5 @@ class Step:
     document: dict[str, Any]
     at: int | None = None
     option: int | None = None
-    said: str = ""
+    message: str = ""
     selected: tuple[int, ...] = ()

@@ -12,7 +12,7 @@ from server.study.planning.power_plans import PowerPlan
 def draw_power(words: Words, plan: PowerPlan) -> Drawing:
     """The chance to show the difference, over the respondents that are asked."""
     points = [(float(size), reached) for size, reached in plan.over_respondents]
-    marked = [(float(plan.respondents), plan.wanted)]
+    marked = [(float(plan.respondents), plan.target)]
     if plan.planned is not None and plan.reached is not None:
         marked.append((float(plan.planned), plan.reached))
     most = points[-1][0]

@@ -79,7 +79,7 @@ class PowerPlan:
         The values, the groups, alpha and sides.
     comparison : Comparison
         The test under the design that was asked for.
-    wanted : float
+    target : float
         The power wanted.
     respondents : int
         The fewest for it; in the first group where there are more.
@@ -96,7 +96,7 @@ class PowerPlan:
 
     test: PowerTest
     comparison: Comparison
-    wanted: float
+    target: float
     respondents: int
     planned: int | None
     reached: float | None

@@ -79,7 +79,7 @@ def collapse(
 
 
 @dataclass
-class _Found:
+class _Inside:
     """What is inside a stratum: cells with the people they stand for, groups, and leaves still without a cell."""
 
     cells: list[tuple[tuple[int, ...], Fraction]]
@@ -94,8 +94,8 @@ def _inside(
     populations: Sequence[int],
     alone: frozenset[int],
     together: Callable[[Path, Sequence[int]], Sequence[int]],
-) -> _Found:
-    found = _Found([], [], [])
+) -> _Inside:
+    found = _Inside([], [], [])
     depth = len(path)
     for name, group in groupby(places, key=lambda place: leaves[place][depth]):
         own = list(group)

@@ -5,11 +5,11 @@ from collections.abc import Sequence
 from server.store.models import Stratum
 from server.study.strata.tree import Node, walk
 
-Stated = tuple[tuple[str, ...], int | None]
+StratumRow = tuple[tuple[str, ...], int | None]
 """The names of the strata above it and its own, and its population."""
 
 
-def build_tree(stated: Sequence[Stated]) -> tuple[Node, ...]:
+def build_tree(rows: Sequence[StratumRow]) -> tuple[Node, ...]:
     """The tree of strata that are of no database.
 
     Raises
@@ -19,7 +19,7 @@ def build_tree(stated: Sequence[Stated]) -> tuple[Node, ...]:
     """
     below: dict[tuple[str, ...], list[tuple[Stratum, tuple[str, ...]]]] = {}
     known: set[tuple[str, ...]] = {()}
-    for number, (names, population) in enumerate(stated, 1):
+    for number, (names, population) in enumerate(rows, 1):
         if names in known or names[:-1] not in known:
             raise ValueError("each stratum must come once, after the one above it")
         known.add(names)
@@ -30,6 +30,6 @@ def build_tree(stated: Sequence[Stated]) -> tuple[Node, ...]:
         return tuple(Node(stratum, names, nodes(names)) for stratum, names in below.get(above, []))
 
     found = nodes(())
-    if [node.names for node in walk(found)] != [names for names, _ in stated]:
+    if [node.names for node in walk(found)] != [names for names, _ in rows]:
         raise ValueError("strata must stand before those below them, together")
     return found

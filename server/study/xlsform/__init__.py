@@ -6,5 +6,5 @@ listed, with its place and the reason. docs/definition.md has the table.
 
 from server.study.xlsform.form_reader import Imported, parse_xlsform
 from server.study.xlsform.form_writer import WrittenForm, write_xlsform
-from server.study.xlsform.notes import NotTaken
+from server.study.xlsform.notes import SkippedCells
 from server.study.xlsform.workbook import WORKBOOK_LIMIT, looks_like_workbook

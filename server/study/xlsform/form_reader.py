@@ -11,7 +11,7 @@ from server.study.definitions import FORMAT, Definition
 from server.study.definitions.definition_reader import parse_definition
 from server.study.definitions.own_texts import keep_used
 from server.study.xlsform import choices, survey_rows
-from server.study.xlsform.notes import Notes, NotTaken
+from server.study.xlsform.notes import Notes, SkippedCells
 from server.study.xlsform.own_rows import MARK
 from server.study.xlsform.sheet_heads import (
     TITLE,
@@ -43,7 +43,7 @@ class Imported:
     """A survey, and what of its form was not taken."""
 
     definition: Definition
-    not_taken: tuple[NotTaken, ...]
+    not_taken: tuple[SkippedCells, ...]
 
 
 def parse_xlsform(body: bytes, language: str | None = None, fallback: str = "en") -> Imported:
@@ -121,13 +121,16 @@ def _translate(
     translations: dict[str, dict[str, str]] = {}
     for _sheet, pair in paired:
         # In one line, and as it is written.
-        for text, said in ((_write_in_line(pair.text), _write_in_line(pair.said)), (pair.text, pair.said)):
+        for text, said in (
+            (_write_in_line(pair.text), _write_in_line(pair.translation)),
+            (pair.text, pair.translation),
+        ):
             translations.setdefault(pair.language, {}).setdefault(text, said)
     used = keep_used({**document, "translations": translations})
     for sheet, pair in paired:
-        text, said = _write_in_line(pair.text), _write_in_line(pair.said)
+        text, said = _write_in_line(pair.text), _write_in_line(pair.translation)
         if text in used.get(pair.language, {}) and _write_in_line(translations[pair.language][text]) != said:
-            notes.add(sheet, pair.row, pair.column, pair.said, _TWICE)
+            notes.add(sheet, pair.row, pair.column, pair.translation, _TWICE)
     return used
 
 

@@ -8,13 +8,13 @@ from server.inputs.problems import Problem, shorten_value
 
 
 @dataclass(frozen=True)
-class NotTaken:
+class SkippedCells:
     """Cells that say the same, in a column of a sheet, and why they were not taken as they are."""
 
     sheet: str
     rows: tuple[int, ...]
     column: str
-    said: str
+    value: str
     template: str
     values: Mapping[str, object]
 
@@ -35,7 +35,7 @@ class NotTaken:
             "sheet": self.sheet,
             "rows": list(self.rows),
             "column": self.column,
-            "said": self.said,
+            "said": self.value,
             "why": self.message,
         }
 
@@ -50,21 +50,21 @@ class NotTaken:
 class Notes:
     """Collects them while a form is read, equal cells of a column together."""
 
-    _found: dict[tuple[object, ...], NotTaken] = field(default_factory=dict)
+    _found: dict[tuple[object, ...], SkippedCells] = field(default_factory=dict)
 
     def add(
         self, sheet: str, row: int | None, column: str, said: str, template: str, **values: object
     ) -> None:
         """Note one cell; a row of None means the whole sheet or column."""
         rows = () if row is None else (row,)
-        note = NotTaken(
+        note = SkippedCells(
             shorten_value(sheet), rows, shorten_value(column), shorten_value(said), template, values
         )
         key = (sheet, note.column, said, template, tuple(values.items()))
         known = self._found.get(key)
         self._found[key] = note if known is None else replace(known, rows=(*known.rows, *rows))
 
-    def list_all(self) -> tuple[NotTaken, ...]:
+    def list_all(self) -> tuple[SkippedCells, ...]:
         """All of them: what concerns a whole sheet first, then by sheet and row."""
         order = {"": 0, "settings": 1, "survey": 2, "choices": 3}
         return tuple(

@@ -181,7 +181,7 @@ class PairedText(NamedTuple):
 
     language: str
     text: str
-    said: str
+    translation: str
     row: int
     column: str
 

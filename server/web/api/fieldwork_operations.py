@@ -112,7 +112,7 @@ def issue_invitations(survey: Survey, body: Any) -> Reply:
         "These codes were issued already, and are kept nowhere. Withdraw them and issue others."
     )
     problem = write_problem(gettext("That cannot be done"), 409, [("invitation", message)])
-    return Reply(issued, kept=(409, problem))
+    return Reply(issued, retry_answer=(409, problem))
 
 
 @operation(

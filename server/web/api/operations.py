@@ -36,16 +36,16 @@ class Reply:
 
     Attributes
     ----------
-    kept : tuple of int and JSON, optional
+    retry_answer : tuple of int and JSON, optional
         Status and body that the same request is told later, if that is something else.
-    made : Survey, optional
+    new_survey : Survey, optional
         The survey that it made: what is kept of the answer goes with it.
     """
 
     body: Any
     headers: Mapping[str, str] = field(default_factory=dict)
-    kept: tuple[int, Any] | None = None
-    made: Survey | None = None
+    retry_answer: tuple[int, Any] | None = None
+    new_survey: Survey | None = None
 
 
 @dataclass(frozen=True)
@@ -97,7 +97,7 @@ class Operation:
         return "<slug>" in self.path
 
     @property
-    def asked(self) -> Mapping[str, str]:
+    def query_parameters(self) -> Mapping[str, str]:
         """All that may stand in the address behind the question mark."""
         return {**self.parameters, **self.texts, **self.repeated}
 
@@ -161,7 +161,7 @@ def _carry_out(found: Operation, view: Callable[..., Reply | Response], values: 
 
 def _refuse_unknown(found: Operation) -> None:
     """Refuse what stands in the address behind the question mark and would be passed over."""
-    known = [*_EVERYWHERE, *found.asked]
+    known = [*_EVERYWHERE, *found.query_parameters]
     for name in request.args:
         if name not in known:
             template = N_("is not known here; allowed: %(allowed)s")
@@ -188,8 +188,8 @@ def _admit(found: Operation, slug: str | None, key: str | None) -> _Admitted:
 
 def _finish(found: Operation, token: ApiToken, survey: Survey | None, key: str | None, reply: Reply) -> None:
     if key is not None:
-        status, body = reply.kept or (found.status, reply.body)
-        kept_replies.keep_reply(token.researcher, key, survey or reply.made, status, body)
+        status, body = reply.retry_answer or (found.status, reply.body)
+        kept_replies.keep_reply(token.researcher, key, survey or reply.new_survey, status, body)
     session().commit()
     housekeeper().notify()
 

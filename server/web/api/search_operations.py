@@ -96,4 +96,4 @@ def answer_search(survey: Survey, search: str, body: Any) -> Reply:
     found = find_search(session(), survey, number)
     if len(found.entry.figures) > before:
         record(Action.SEARCH_ASKED, survey, number=number, question=body["question"])
-    return Reply({"above": above, "state": str(found.state), "found": found.found})
+    return Reply({"above": above, "state": str(found.state), "found": found.hits})

@@ -48,7 +48,7 @@ def create_survey(body: Any) -> Reply:
     """A draft; the researcher owns it."""
     survey = surveys.create(session(), researcher(), parse_definition(body))
     record(Action.SURVEY_CREATED, survey)
-    return Reply(_survey_json(survey, Role.OWNER), made=survey)
+    return Reply(_survey_json(survey, Role.OWNER), new_survey=survey)
 
 
 @operation("GET", "/surveys/<slug>", N_("A survey, without its questions"), Role.VIEWER, gives="survey")

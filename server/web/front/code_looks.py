@@ -9,7 +9,7 @@ page that is refused here goes on without having looked: the response is what de
 from collections.abc import Sequence
 
 from server.collect import responses
-from server.collect.responses import Look
+from server.collect.responses import CodeLookup
 from server.collect.submissions import LOOK_LIMIT, parse_look
 from server.inputs import N_, InputError, Problem
 from server.store.engines import snapshot
@@ -24,18 +24,18 @@ _BUSY = N_("cannot be looked up at this moment; ask again in a while")
 _OFTEN = N_("was asked about too often from this address; ask again in ten minutes")
 
 
-def make_looks(surroundings: Surroundings, limit: LookLimit) -> Endpoint[Look, None]:
+def make_looks(surroundings: Surroundings, limit: LookLimit) -> Endpoint[CodeLookup, None]:
     """Says that a code was not used yet, or what a response with it would be refused with."""
     links = responses.Links(locks=False)
 
-    def look_up(looks: Sequence[Look]) -> Sequence[InputError | None]:
+    def look_up(looks: Sequence[CodeLookup]) -> Sequence[InputError | None]:
         with snapshot(surroundings.engine) as session:
             return responses.look_at_codes(session.connection(), looks, surveys.now(), links)
 
     return Endpoint(
         surroundings,
         limit=BodyLimit(LOOK_LIMIT),
-        parse=lambda slug, body: Look(slug, parse_look(body)),
+        parse=lambda slug, body: CodeLookup(slug, parse_look(body)),
         count=count_looks(limit, "invitation", _OFTEN),
         groups=Groups(
             work_together(look_up, "looking at codes", __name__), size=256, places=4096, patience=5.0

@@ -62,7 +62,7 @@ class _Packed:
 
 
 @dataclass(frozen=True)
-class _Kept:
+class _CachedAnswer:
     """An answer, the revision that was read before it was made, and until when it holds at most."""
 
     revision: int
@@ -78,8 +78,8 @@ class Visits:
         self._engine = engine
         # A link leads to the same survey for good: links of deleted surveys are never given out again.
         self._surveys: OrderedDict[str, int] = OrderedDict()
-        self._kept: OrderedDict[tuple[str, str], _Kept] = OrderedDict()
-        self._making: dict[tuple[str, str, int], asyncio.Future[_Kept]] = {}
+        self._kept: OrderedDict[tuple[str, str], _CachedAnswer] = OrderedDict()
+        self._making: dict[tuple[str, str, int], asyncio.Future[_CachedAnswer]] = {}
         self._revisions: Groups[int, int | None] = Groups(
             self._read_revisions, size=4096, places=4096, patience=5.0
         )
@@ -128,7 +128,7 @@ class Visits:
             kept = await asyncio.shield(making)
         return kept.packed
 
-    async def _make(self, path: str, slug: str, language: str, revision: int | None) -> _Kept:
+    async def _make(self, path: str, slug: str, language: str, revision: int | None) -> _CachedAnswer:
         """Have Flask make it, and keep it where its survey and its revision are known."""
         keeping = Keeping()
         environ = make_get(path, {"Accept-Language": language})
@@ -136,7 +136,7 @@ class Visits:
         made = await self._bridge.ask(environ)
         if made.body is None:
             raise OverloadedError
-        made_now = _Kept(revision or 0, keeping.until, _pack(made.status, made.headers, made.body))
+        made_now = _CachedAnswer(revision or 0, keeping.until, _pack(made.status, made.headers, made.body))
         if keeping.survey_id is not None and made.status < 500:
             _put(self._surveys, slug, keeping.survey_id)
             if revision is not None:
@@ -169,7 +169,7 @@ def _put(cache: OrderedDict[Any, Any], key: Any, value: Any) -> None:
         cache.popitem(last=False)
 
 
-def _is_over(kept: _Kept) -> bool:
+def _is_over(kept: _CachedAnswer) -> bool:
     return kept.until is not None and kept.until <= surveys.now()
 
 

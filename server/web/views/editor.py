@@ -127,7 +127,7 @@ def _carry_out(survey: Survey, document: dict[str, Any], number: int) -> Respons
             return _show_list(survey, document, number, pasted)
         step = editing.insert_list(document, pasted.listed)
         surveys.save_draft(session(), survey, step.document)
-        where = {"at": step.at, "said": step.said}
+        where = {"at": step.at, "said": step.message}
     elif action.partition("-")[0] in LIBRARY_ACTIONS:
         where = _use_library(survey, document, action)
     else:
@@ -143,9 +143,9 @@ def _carry_out(survey: Survey, document: dict[str, Any], number: int) -> Respons
         where = {
             "at": step.at,
             "option": step.option,
-            "said": step.said or None,
+            "said": step.message or None,
             "selected": "-".join(map(str, step.selected)) or None,
-            "together": typed[:_LONGEST_NUMBER] if step.said == "strength_refused" else None,
+            "together": typed[:_LONGEST_NUMBER] if step.message == "strength_refused" else None,
         }
     if survey.draft_number != number:
         record(Action.DRAFT_CHANGED, survey)
@@ -196,7 +196,7 @@ def _use_library(survey: Survey, document: dict[str, Any], action: str) -> dict[
         return {}
     step = editing.insert_entries(document, [found], "added")
     surveys.save_draft(session(), survey, step.document)
-    return {"at": step.at, "said": step.said}
+    return {"at": step.at, "said": step.message}
 
 
 def _number(text: str, otherwise: int) -> int:

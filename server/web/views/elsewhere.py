@@ -60,13 +60,13 @@ def analyse() -> ResponseReturnValue:
             limit = ", ".join(FOREIGN_WRITERS)
             raise refuse(422, "format", template, limit=limit, value=shorten_value(chosen))
         with take_place("data"):
-            found = _read(limit_time("data"))
+            foreign_report = _read(limit_time("data"))
             if not chosen:
-                return _page(document=found.draw(_language()))
-            written = FOREIGN_WRITERS[chosen](found, _language())
+                return _page(document=foreign_report.draw(_language()))
+            written = FOREIGN_WRITERS[chosen](foreign_report, _language())
     except InputError as error:
         return _page([describe(problem) for problem in error.problems]), error.status
-    made = found.data.report
+    made = foreign_report.data.report
     name = name_file(made.definition.title, day=made.made_on, ending=chosen)
     return send_download(written, FORMATS[chosen].content_type, name)
 

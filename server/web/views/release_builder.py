@@ -14,7 +14,7 @@ from server.inputs import N_, InputError, Problem, parse_json, refuse
 from server.releases import Ledger, Released
 from server.releases.basis import Basis, load_basis
 from server.releases.plans.added_items import CHOSEN, with_added
-from server.releases.plans.plan_forms import Typed, key_of, read_typed, typed_plan
+from server.releases.plans.plan_forms import PlanForm, key_of, read_typed, typed_plan
 from server.releases.plans.plan_reader import (
     MOST_EPSILON,
     PLAN_LIMIT,
@@ -52,7 +52,7 @@ def form(survey: Survey) -> ResponseReturnValue:
     proposed = min(basis.ledger.left, _USUAL)
     planned = find_planned_number(survey, surveys.draft_document(survey))
     people = "" if planned is None else str(planned)
-    return _page(survey, basis, Typed(epsilon=format_decimal(proposed) if proposed else "", people=people))
+    return _page(survey, basis, PlanForm(epsilon=format_decimal(proposed) if proposed else "", people=people))
 
 
 @blueprint.post("/new")
@@ -60,7 +60,7 @@ def form(survey: Survey) -> ResponseReturnValue:
 def quote_price(survey: Survey) -> ResponseReturnValue:
     """What the ticked things would cost, and how exact they would be."""
     basis = _read(survey)
-    typed, looked = Typed(), None
+    typed, looked = PlanForm(), None
     problems: Sequence[Problem] = ()
     status = 200
     try:
@@ -92,7 +92,7 @@ def plan_file(survey: Survey) -> ResponseReturnValue:
 def make(survey: Survey) -> ResponseReturnValue:
     """Release what was looked at, and pay for it; pressed twice, it is paid for once."""
     basis = _read(survey)
-    typed = Typed()
+    typed = PlanForm()
     try:
         typed = read_typed(_fields())
         plan = parse_plan(parse_json(request.form.get("plan", "").encode(), PLAN_LIMIT))
@@ -153,7 +153,7 @@ def _fields() -> list[tuple[str, str]]:
     return [(name or "", text) for name, text in request.form.items(multi=True)]
 
 
-def _read_upload() -> Typed | None:
+def _read_upload() -> PlanForm | None:
     """The plan of a file, if one was sent."""
     file = request.files.get("plan")
     if file is None or not file.filename:
@@ -161,19 +161,19 @@ def _read_upload() -> Typed | None:
     return typed_plan(parse_plan(parse_json(file.read(PLAN_LIMIT + 1), PLAN_LIMIT)))
 
 
-def _list_seen(typed: Typed, plan: ReleasePlan) -> list[int | None]:
+def _list_seen(typed: PlanForm, plan: ReleasePlan) -> list[int | None]:
     """For each item, the entry of the ledger that it shall be newer than."""
     numbers = [typed.anew(key_of(item)) for item in plan.items]
     return [int(text) if text.isascii() and text.isdigit() and len(text) < 10 else None for text in numbers]
 
 
-def _quote(basis: Basis, typed: Typed) -> Price:
+def _quote(basis: Basis, typed: PlanForm) -> Price:
     """What is typed costs this much."""
     plan = parse_plan(typed.document())
     return price(basis, renew_plan(basis, plan, _list_seen(typed, plan)))
 
 
-def _quote_if_possible(basis: Basis, typed: Typed) -> Price | None:
+def _quote_if_possible(basis: Basis, typed: PlanForm) -> Price | None:
     """The same; None where it cannot be said."""
     try:
         return _quote(basis, typed)
@@ -190,7 +190,7 @@ def _nothing_page(survey: Survey) -> str:
 def _page(
     survey: Survey,
     basis: Basis,
-    typed: Typed,
+    typed: PlanForm,
     looked: Price | None = None,
     problems: Sequence[Problem] = (),
 ) -> str:
@@ -200,5 +200,5 @@ def _page(
             sent.poplist(name)
     page = ReleasePage(survey, basis, typed, looked, problems, sent)
     return render_template(
-        "releases/new.html", survey=survey, ledger=basis.ledger, page=page, problems=page.told
+        "releases/new.html", survey=survey, ledger=basis.ledger, page=page, problems=page.problem_texts
     )

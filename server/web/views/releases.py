@@ -40,7 +40,7 @@ EVEN = 0.5
 
 
 @dataclass(frozen=True)
-class Made:
+class NewRelease:
     """What was released together."""
 
     number: int
@@ -185,18 +185,18 @@ def _page(
     )
 
 
-def _group_by_release(ledger: Ledger) -> list[Made]:
+def _group_by_release(ledger: Ledger) -> list[NewRelease]:
     """What was released, by release, oldest first."""
     return [
-        Made(number, tuple(entries))
+        NewRelease(number, tuple(entries))
         for number, entries in groupby(ledger.released, key=lambda entry: entry.release)
     ]
 
 
-def _sections(survey: Survey, made: Made) -> list[Section]:
+def _sections(survey: Survey, made: NewRelease) -> list[Section]:
     """The numbers of a release, as every report has them."""
-    asked = QuestionsByVersion.of_survey(survey)
-    return list(sections(ReportWords(str(get_locale())), made.entries, asked))
+    questions = QuestionsByVersion.of_survey(survey)
+    return list(sections(ReportWords(str(get_locale())), made.entries, questions))
 
 
 def _show_noise(entry: Released) -> ShownNoise | None:

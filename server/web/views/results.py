@@ -53,8 +53,8 @@ def live(survey: Survey) -> ResponseReturnValue:
     """Responses so far and what they say."""
     anytime = choose_anytime()
     with open_report(survey, request.args.get("version")) as (report, reading):
-        asked = choose_question(report)
-        which = choose_figure(asked)
+        question_report = choose_question(report)
+        which = choose_figure(question_report)
         kept = {name: request.args.getlist(name) for name in KEPT if request.args.get(name)}
         document = surveys.draft_document(survey)
         planned = find_planned_number(survey, document)
@@ -72,13 +72,13 @@ def live(survey: Survey) -> ResponseReturnValue:
             measure_margins=reports.measure_margins,
             anytime=anytime,
             kept=kept,
-            asked=asked,
-            figures=reports.figures(asked),
+            asked=question_report,
+            figures=reports.figures(question_report),
             which=which,
             # Computed where they are drawn, so that a mistake in one leaves the rest of the page.
-            in_groups=partial(reports.forest, report, asked, which),
-            comparing=StrataChoice(report, asked, anytime),
-            surveys_beside=SurveysChoice(reading, report, asked, anytime),
+            in_groups=partial(reports.forest, report, question_report, which),
+            comparing=StrataChoice(report, question_report, anytime),
+            surveys_beside=SurveysChoice(reading, report, question_report, anytime),
             crossable=[entry.question for entry in list_crossable(report)],
             crossing=CrossingChoice(report),
             follow_strata=partial(reports.follow_strata, report, planned),

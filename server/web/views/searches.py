@@ -138,13 +138,13 @@ def _page(
     survey: Survey, number: int, typed: Mapping[str, str] | None = None, error: InputError | None = None
 ) -> str:
     problems = () if error is None else error.problems
-    found = find_search(session(), survey, number)
-    goes_on = found.state == SearchState.GOES_ON and survey.archived_on is None
+    record = find_search(session(), survey, number)
+    goes_on = record.state == SearchState.GOES_ON and survey.archived_on is None
     basis = load_basis(session(), survey) if goes_on else None
     return render_template(
         "releases/search.html",
         survey=survey,
-        found=found,
+        found=record,
         ledger=releases.read_ledger(session(), survey),
         goes_on=goes_on,
         choices=() if basis is None else [(each, answers_of(each)) for each in basis.shape.variables],

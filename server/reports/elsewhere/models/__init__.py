@@ -26,7 +26,7 @@ from server.reports.elsewhere.models.inattention_model import INATTENTIVE_CROSSW
 from server.reports.elsewhere.models.item_count_model import ITEM_COUNT
 from server.reports.elsewhere.models.item_sum_model import ITEM_SUM
 from server.reports.elsewhere.models.lie_detector_model import LIE_DETECTOR
-from server.reports.elsewhere.models.model_parts import ModelKind, StatedModel
+from server.reports.elsewhere.models.model_parts import ModelKind, ModelSpecification
 from server.reports.elsewhere.models.several_baselines_model import SEVERAL_BASELINES
 from server.reports.elsewhere.models.unknown_prevalence_model import UNKNOWN_PREVALENCE
 from server.reports.elsewhere.study_columns import check_unique
@@ -47,7 +47,7 @@ MODELS: Mapping[str, ModelKind] = {
 }
 
 
-def read_models(stated: Sequence[Mapping[str, Any]]) -> tuple[StatedModel, ...]:
+def read_models(stated: Sequence[Mapping[str, Any]]) -> tuple[ModelSpecification, ...]:
     """What a study file's `models` state, which the schema has passed.
 
     Raises
@@ -63,6 +63,6 @@ def read_models(stated: Sequence[Mapping[str, Any]]) -> tuple[StatedModel, ...]:
             raise refuse(422, f"{field}.name", N_("must not be empty"))
         model = kind.read(entry, field)
         check_unique([column.header for column in model.columns.values()], field)
-        found.append(StatedModel(kind, name, entry.get("text", "").strip() or name, model))
+        found.append(ModelSpecification(kind, name, entry.get("text", "").strip() or name, model))
     check_unique([each.name for each in found], "models")
     return tuple(found)

@@ -143,14 +143,14 @@ class TwoGroupCrosswise:
         design = crosswise(self.prevalence).matrix
         slope = float(design[1, 1] - design[0, 1])
         rest = [0.0] * (len(turned) - 1)
-        found = means.combine(
+        moments = means.combine(
             [[0.0, 0.0, 1 / slope, *rest], [1.0, -1.0, 0.0, *rest]], [-design[0, 1] / slope, 0.0]
         )
         estimates = [
-            state_moment("share", _BOTH, found.measure(0, confidence)),
-            state_moment("preference", _PREFERENCE, found.measure(1, confidence), low=-1.0),
+            state_moment("share", _BOTH, moments.measure(0, confidence)),
+            state_moment("preference", _PREFERENCE, moments.measure(1, confidence), low=-1.0),
         ]
-        agree = found.combine([[0.0, 1.0]]).test_zero()
+        agree = moments.combine([[0.0, 1.0]]).test_zero()
         tests, remarks = state_wald_test("one_share", _ONE_SHARE, agree, _DIFFER, _AGREE), few
         if self.anchor is not None:
             of_both = means.combine(np.eye(4)[2:])
@@ -160,7 +160,7 @@ class TwoGroupCrosswise:
             estimates += [replace(corrected, name="corrected"), attentive]
             tests.append(test)
             remarks = [*few, _CORRECTED, *untold]
-        return ModelFinding(tuple(estimates), tuple(tests), tuple(remarks), found.degrees_of_freedom)
+        return ModelFinding(tuple(estimates), tuple(tests), tuple(remarks), moments.degrees_of_freedom)
 
 
 def _read(stated: Mapping[str, Any], field: str) -> TwoGroupCrosswise:

@@ -56,7 +56,7 @@ class InattentiveCrosswise:
         """The share with and without the correction, and who attends."""
         if drawn is not None:
             return self._weigh(rows, drawn, confidence)
-        found = correct_inattention(
+        attentive_share = correct_inattention(
             count_pairs(rows["report"], rows["anchor"]),
             self.prevalence,
             self.anchor_prevalence,
@@ -66,11 +66,11 @@ class InattentiveCrosswise:
         uncorrected = ModelEstimate(
             "uncorrected",
             _AS_ONE,
-            found.uncorrected,
-            found.uncorrected_error,
-            found.uncorrected_interval,
+            attentive_share.uncorrected,
+            attentive_share.uncorrected_error,
+            attentive_share.uncorrected_interval,
         )
-        corrected, attentive, test, remarks = describe_attention(found)
+        corrected, attentive, test, remarks = describe_attention(attentive_share)
         return ModelFinding((corrected, uncorrected, attentive), (test,), remarks=remarks)
 
     def _weigh(
@@ -116,13 +116,15 @@ def weigh_attention(
 
 
 def describe_attention(
-    found: AttentiveShare,
+    attentive_share: AttentiveShare,
 ) -> tuple[ModelEstimate, ModelEstimate, ModelTest, tuple[str, ...]]:
     """The corrected share, the share that attends, the test that all do, and what must be known."""
     return _list_attention(
-        MomentEstimate(found.share, found.standard_error, found.interval),
-        MomentEstimate(found.attentive, found.attentive_error, found.attentive_interval),
-        found.inattention_p_value,
+        MomentEstimate(attentive_share.share, attentive_share.standard_error, attentive_share.interval),
+        MomentEstimate(
+            attentive_share.attentive, attentive_share.attentive_error, attentive_share.attentive_interval
+        ),
+        attentive_share.inattention_p_value,
     )
 
 

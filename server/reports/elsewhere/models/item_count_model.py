@@ -98,23 +98,23 @@ class ItemCount:
         most = [(short, number) for number in range(others)] + [
             (long, number) for number in range(others + 1)
         ]
-        found = drawn.measure(
+        moments = drawn.measure(
             [count, count, *((count <= number).astype(np.float64) for _, number in most)],
             [short, long, *(inside for inside, _ in most)],
         )
         below, below_with = np.eye(len(most) + 2)[2 : 2 + others], np.eye(len(most) + 2)[2 + others :]
-        told = found.combine(
+        told = moments.combine(
             np.array([[-1.0, 1.0] + [0.0] * len(most), below[0] - below_with[0], -below_with[-1]]), [0, 0, 1]
         )
         labels = (("share", _APPLIES), ("floor", _FLOOR))
         # What each type of people cannot be less than nobody by, as in `find_design_effect`.
-        types = found.combine(np.concatenate([below - below_with[:-1], below_with[1:] - below]))
+        types = moments.combine(np.concatenate([below - below_with[:-1], below_with[1:] - below]))
         p_value = min(1.0, 2 * others * min(types.find_below(place) for place in range(2 * others)))
         verdict = _CHANGED if p_value < UNLIKELY else _UNCHANGED
         test = ModelTest("design_effect", _NO_CHANGE, "", math.nan, 0, p_value, verdict)
         ceiling = state_moment("ceiling", _CEILING, told.measure_share(2, confidence))
         estimates = (*list_moments(labels, told, confidence), ceiling)
-        return ModelFinding(estimates, (test,), (_HIDING,), found.degrees_of_freedom)
+        return ModelFinding(estimates, (test,), (_HIDING,), moments.degrees_of_freedom)
 
 
 def _read(stated: Mapping[str, Any], field: str) -> ItemCount:

@@ -67,25 +67,29 @@ class LieDetector:
         counts = count_answers(rows, 2)
         if drawn is not None:
             return self._weigh(rows, drawn, confidence, list_few(counts))
-        found = detect_lies(counts, self.truths, confidence)
+        detection = detect_lies(counts, self.truths, confidence)
         verdict = _TRUE
-        if found.p_value < UNLIKELY:
-            verdict = _LIES if found.honesty is not None and found.honesty < 1 else _CONTRARY
-        g_squared = found.truthful_g_squared
-        test = ModelTest("no_lies", _NO_LIES, "G²", g_squared, 1, found.p_value, verdict)
-        remarks = [*list_few(counts), *[_NOBODY] * (found.honesty is None), *[_BOUNDARY] * found.impossible]
-        return ModelFinding(tuple(_list_estimates(found)), (test,), tuple(remarks))
+        if detection.p_value < UNLIKELY:
+            verdict = _LIES if detection.honesty is not None and detection.honesty < 1 else _CONTRARY
+        g_squared = detection.truthful_g_squared
+        test = ModelTest("no_lies", _NO_LIES, "G²", g_squared, 1, detection.p_value, verdict)
+        remarks = [
+            *list_few(counts),
+            *[_NOBODY] * (detection.honesty is None),
+            *[_BOUNDARY] * detection.impossible,
+        ]
+        return ModelFinding(tuple(_list_estimates(detection)), (test,), tuple(remarks))
 
     def _weigh(
         self, rows: Mapping[str, NDArray[np.float64]], drawn: DrawnRows, confidence: float, few: list[str]
     ) -> ModelFinding:
         """Of rows that count as they were drawn: s and s t from the weighted shares of Yes."""
         chances, group, weights = np.array(self.truths), rows["group"].astype(np.int64), drawn.weights
-        found = drawn.measure_groups(rows["group"], rows["report"]).combine(solve_lies(chances), [1.0, 0.0])
-        (share, admitted), of_all = found.values.tolist(), found.measure(0, confidence)
+        moments = drawn.measure_groups(rows["group"], rows["report"]).combine(solve_lies(chances), [1.0, 0.0])
+        (share, admitted), of_all = moments.values.tolist(), moments.measure(0, confidence)
         estimates = [state_moment("share", _TRAIT, of_all)]
         if share > 0:
-            honest = found.divide(1, 0, confidence)
+            honest = moments.divide(1, 0, confidence)
             ends = (0.0, 1.0) if of_all.interval[0] <= 0 else honest.interval
             estimates.append(ModelEstimate("honesty", _HONESTY, honest.value, honest.standard_error, ends))
         possible = -_NEAR <= share <= 1 + _NEAR and -_NEAR <= admitted <= share + _NEAR
@@ -95,21 +99,21 @@ class LieDetector:
             (of_them, said), _ = find_likeliest(chances, yes, n)
             estimates += _list_likeliest(of_them, min(1.0, max(0.0, said / of_them)) if of_them > 0 else None)
         lying = share > 0 and admitted < share
-        test = found.combine([[-1.0, 1.0]]).test_zero()
+        test = moments.combine([[-1.0, 1.0]]).test_zero()
         tests = state_wald_test("no_lies", _NO_LIES, test, _LIES if lying else _CONTRARY, _TRUE)
         remarks = [*few, *[_NOBODY] * (share <= 0), *[_BOUNDARY] * (not possible)]
-        return ModelFinding(tuple(estimates), tuple(tests), tuple(remarks), found.degrees_of_freedom)
+        return ModelFinding(tuple(estimates), tuple(tests), tuple(remarks), moments.degrees_of_freedom)
 
 
-def _list_estimates(found: LieDetection) -> list[ModelEstimate]:
-    error, honesty_error = found.standard_errors
-    listed = [ModelEstimate("share", _TRAIT, found.share, error, found.share_interval)]
-    if found.honesty is not None and honesty_error is not None:
+def _list_estimates(detection: LieDetection) -> list[ModelEstimate]:
+    error, honesty_error = detection.standard_errors
+    listed = [ModelEstimate("share", _TRAIT, detection.share, error, detection.share_interval)]
+    if detection.honesty is not None and honesty_error is not None:
         listed.append(
-            ModelEstimate("honesty", _HONESTY, found.honesty, honesty_error, found.honesty_interval)
+            ModelEstimate("honesty", _HONESTY, detection.honesty, honesty_error, detection.honesty_interval)
         )
-    if found.impossible:
-        listed += _list_likeliest(found.likeliest_share, found.likeliest_honesty)
+    if detection.impossible:
+        listed += _list_likeliest(detection.likeliest_share, detection.likeliest_honesty)
     return listed
 
 

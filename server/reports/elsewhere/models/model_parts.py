@@ -98,30 +98,42 @@ def list_estimates(
 
 
 def state_moment(
-    name: str, label: str, found: MomentEstimate, low: float = 0.0, high: float = 1.0, *, share: bool = True
+    name: str,
+    label: str,
+    estimate: MomentEstimate,
+    low: float = 0.0,
+    high: float = 1.0,
+    *,
+    share: bool = True,
 ) -> ModelEstimate:
     """A number of rows that count as they were drawn."""
-    return ModelEstimate(name, label, found.value, found.standard_error, found.interval, low, high, share)
+    return ModelEstimate(
+        name, label, estimate.value, estimate.standard_error, estimate.interval, low, high, share
+    )
 
 
 def list_moments(
-    labels: Sequence[tuple[str, str]], found: Moments, confidence: float
+    labels: Sequence[tuple[str, str]], moments: Moments, confidence: float
 ) -> tuple[ModelEstimate, ...]:
     """Shares by their names and labels."""
     return tuple(
-        state_moment(name, label, found.measure(place, confidence))
+        state_moment(name, label, moments.measure(place, confidence))
         for place, (name, label) in enumerate(labels)
     )
 
 
-def state_wald_test(name: str, label: str, found: WaldTest, unlikely: str, likely: str) -> list[ModelTest]:
+def state_wald_test(
+    name: str, label: str, wald_test: WaldTest, unlikely: str, likely: str
+) -> list[ModelTest]:
     """A test of rows that count as they were drawn, with the verdict that fits; none where these are too few."""
-    if math.isnan(found.p_value):
+    if math.isnan(wald_test.p_value):
         return []
-    numerator, denominator = found.degrees_of_freedom
-    verdict = unlikely if found.p_value < UNLIKELY else likely
+    numerator, denominator = wald_test.degrees_of_freedom
+    verdict = unlikely if wald_test.p_value < UNLIKELY else likely
     return [
-        ModelTest(name, label, "F", found.statistic, numerator, found.p_value, verdict, round(denominator))
+        ModelTest(
+            name, label, "F", wald_test.statistic, numerator, wald_test.p_value, verdict, round(denominator)
+        )
     ]
 
 
@@ -179,7 +191,7 @@ class ModelKind:
 
 
 @dataclass(frozen=True)
-class StatedModel:
+class ModelSpecification:
     """A model in a study file. `text` is what was asked, or its name."""
 
     kind: ModelKind
@@ -189,13 +201,13 @@ class StatedModel:
 
 
 @dataclass(frozen=True)
-class FoundModel:
+class FittedModel:
     """What a model found in so many rows; others had no cell, or one to leave out, in some column of it.
 
     `groups` are how the table calls each group, and its rows; none of a model without.
     """
 
-    stated: StatedModel
+    specification: ModelSpecification
     used: int
     left_out: int
     groups: tuple[tuple[str, int], ...]
