@@ -97,6 +97,42 @@ def test_a_bare_participle_is_noticed() -> None:
     assert not is_bare_participle("list_untidied")
 
 
+DIALECT = set("told said found own asked look saw doors charges stated wanted gave".split())
+"""Words that the names of fields, properties and arguments once had in place of what they are."""
+STORED = {"PricedItem.asked", "Basis.asked", "SearchQuestion.asked", "LedgerEntry.asked", "SearchAnswer.asked"}
+"""The hash of what an entry of the ledger asked has the name of its column."""
+PUBLISHED = {"Throws.own", "GroupComparison.gave", "SampledPair.gave", "CrossedFinding.gave"}
+"""What callers of the privacy library read, and what is made of it."""
+
+
+def find_dialect(tree: ast.AST) -> Iterator[str]:
+    """Fields, properties and arguments that say what was done to something, and not what it is."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ClassDef):
+            for line in node.body:
+                if isinstance(line, ast.AnnAssign) and isinstance(line.target, ast.Name):
+                    name = line.target.id
+                elif isinstance(line, ast.FunctionDef) and is_property(line):
+                    name = line.name
+                else:
+                    continue
+                if name in DIALECT:
+                    yield f"{node.name}.{name}"
+        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            arguments = (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)
+            yield from (f"{node.name}({argument.arg})" for argument in arguments if argument.arg in DIALECT)
+
+
+def test_fields_and_arguments_are_called_by_what_they_are() -> None:
+    found = {f"{path.name}: {name}" for path, tree in modules() for name in find_dialect(tree)}
+    assert {name for name in found if name.rpartition(": ")[2] not in STORED | PUBLISHED} == set()
+
+
+def test_dialect_is_noticed() -> None:
+    source = "class A:\n    said: str\n    @property\n    def told(self): ...\n    def tell(self, asked): ..."
+    assert sorted(find_dialect(ast.parse(source))) == ["A.said", "A.told", "tell(asked)"]
+
+
 COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.Lambda)
 
 

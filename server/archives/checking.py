@@ -136,26 +136,26 @@ def _draft(archive: Archive) -> Document:
         return editing.settle_document(typed, before, equal=editing.equal_division(before), rename=False)
 
 
-def _version(archive: Archive, number: int, stated: Document) -> Version:
+def _version(archive: Archive, number: int, manifest: Document) -> Version:
     name = layout.PUBLISHED.format(number)
     with name_entry_in_problems(name):
         published = archive.read(name, _PUBLISHED_LIMIT)
         found = version_of(published)
-        if found != stated["sha256"]:
+        if found != manifest["sha256"]:
             template = N_("must have the SHA-256 %(limit)s; it has %(value)s")
-            raise refuse(422, "", template, limit=shorten_value(stated["sha256"]), value=found)
+            raise refuse(422, "", template, limit=shorten_value(manifest["sha256"]), value=found)
         return Version(
             number=number,
             sha256=found,
             published=published,
-            published_on=date.fromisoformat(stated["published_on"]),
+            published_on=date.fromisoformat(manifest["published_on"]),
             definition=parse_frozen(published),
-            responses=int(stated["responses"]),
+            responses=int(manifest["responses"]),
             days=tuple(
                 Period(
                     date.fromisoformat(period["first"]), date.fromisoformat(period["last"]), int(period["n"])
                 )
-                for period in stated["days"]
+                for period in manifest["days"]
             ),
         )
 

@@ -167,14 +167,14 @@ def _come_into_sight(
     return sum(asked[place] != slugs[place] for place in {own, *list_leaf_numbers(manifest)})
 
 
-def _free_slugs(session: Session, asked: Sequence[str]) -> list[str]:
+def _free_slugs(session: Session, slugs: Sequence[str]) -> list[str]:
     """The same links where nobody here has them, else new ones."""
     taken: set[str] = set()
-    for start in range(0, len(asked), 500):
-        some = asked[start : start + 500]
+    for start in range(0, len(slugs), 500):
+        some = slugs[start : start + 500]
         for column in (Survey.slug, Survey.link, Stratum.slug, ClosedLink.slug):
             taken |= set(session.scalars(sa.select(column).where(column.in_(some))))
-    return [surveys.new_slug() if slug in taken else slug for slug in asked]
+    return [surveys.new_slug() if slug in taken else slug for slug in slugs]
 
 
 def _survey(owner: Researcher, manifest: Document) -> Survey:

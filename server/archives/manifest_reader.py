@@ -132,11 +132,11 @@ def _check_periods(version: Document, field: str) -> None:
         raise refuse(422, field, template, limit=version["responses"], value=number)
 
 
-def _check_strata(stated: list[Document]) -> None:
+def _check_strata(entries: list[Document]) -> None:
     taken: set[tuple[str, ...]] = set()
     known: set[str] = set()
     above: set[tuple[str, ...]] = {()}
-    for place, stratum in enumerate(stated):
+    for place, stratum in enumerate(entries):
         field, names = f"strata[{place}].names", tuple(stratum["names"])
         for name in names:
             with name_entry_in_problems(field):

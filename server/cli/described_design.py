@@ -26,8 +26,8 @@ def describe_design(
     ways = {"--gamma": gamma, "--mechanism": mechanism, "--design": matrix}
     chosen = [name for name, value in ways.items() if value is not None]
     if len(chosen) != 1:
-        said = " and ".join(chosen) or "none"
-        raise click.UsageError(f"one of --gamma, --mechanism and --design must be given; given: {said}")
+        text = " and ".join(chosen) or "none"
+        raise click.UsageError(f"one of --gamma, --mechanism and --design must be given; given: {text}")
     if gamma is not None:
         return coin_flip(gamma)
     if matrix is not None:

@@ -11,9 +11,9 @@ from server.reports.elsewhere.models.model_parts import FittedModel, ModelEstima
 from server.reports.explaining import write_p
 
 
-def print_models(found: Sequence[FittedModel]) -> None:
+def print_models(models: Sequence[FittedModel]) -> None:
     """Of each model a line for each of its numbers, its tests, and what it assumes."""
-    for model in found:
+    for model in models:
         stated, finding = model.specification, model.finding
         click.echo(f"\n{make_plain(stated.name)}: {stated.kind.title}")
         rows = [[estimate.name, *_number_cells(estimate)] for estimate in finding.estimates]

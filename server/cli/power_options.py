@@ -129,8 +129,8 @@ def read_request(
     read = [values.read("--share", share), *(values.read("--against", text) for text in against)]
     fixed = None if null is None else values.read_null(null)
     if distinct and len(set(read)) == 1 and (against or read[0] == fixed):
-        other, said = ("--against", share) if against else ("--null", repr(null))
-        raise click.UsageError(f"--share and {other} must be different numbers; both are {said}")
+        other, number = ("--against", share) if against else ("--null", repr(null))
+        raise click.UsageError(f"--share and {other} must be different numbers; both are {number}")
     if against and fixed is not None and values.many:
         raise click.UsageError("--null must not be given with --against under an ordinal design")
     if not 0 < alpha < 1:
@@ -152,9 +152,9 @@ def read_request(
     return PowerRequest(question, test, (share, *against), null, named["second"], values.mean)
 
 
-def plan_request(request: PowerRequest, wanted: float | None, planned: int | None) -> planning.PowerPlan:
+def plan_request(request: PowerRequest, target: float | None, planned: int | None) -> planning.PowerPlan:
     """Its plan under the question's design."""
-    power = planning.DEFAULT_POWER if wanted is None else wanted
+    power = planning.DEFAULT_POWER if target is None else target
     if not 0 < power < 1:
         raise click.UsageError(f"--power must be between 0 and 1; it is {power!r}")
     design, vary = planning.tested_design(request.question), planning.vary_strength(request.question)

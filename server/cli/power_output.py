@@ -57,8 +57,8 @@ def print_grid(question: Question, named: Mapping[str, Any], as_json: bool) -> N
         raise click.UsageError("--each-share and --each-size must be given together; one is missing")
     for option in ("wanted", "curve", "respondents", "shares"):
         if named[option] is not None:
-            said = {"wanted": "power", "shares": "share"}.get(option, option)
-            raise click.UsageError(f"--{said} must not be given with --each-share")
+            text = {"wanted": "power", "shares": "share"}.get(option, option)
+            raise click.UsageError(f"--{text} must not be given with --each-share")
     shares = read_list("--each-share", named["each_share"])
     sizes = read_list("--each-size", named["each_size"])
     wrong = [size for size in sizes if not 1 <= size <= 10_000_000 or size != int(size)]

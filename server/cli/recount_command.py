@@ -108,8 +108,8 @@ def _print(documents: list[dict[str, Any]]) -> None:
     rows = []
     for document in documents:
         if document["agrees"]:
-            said = "rows deleted" if document["deleted"] else "agrees"
-            rows.append([document["survey"], "-", "-", said, "-", "-"])
+            text = "rows deleted" if document["deleted"] else "agrees"
+            rows.append([document["survey"], "-", "-", text, "-", "-"])
         rows.extend(
             [
                 document["survey"],

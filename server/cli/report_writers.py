@@ -66,21 +66,21 @@ def _read_shown(session: Session, survey: Survey, number: int | None) -> reports
     return made
 
 
-def list_internal_writers(session: Session, survey: Survey, wanted: ReportRequest) -> Mapping[str, Write]:
+def list_internal_writers(session: Session, survey: Survey, request: ReportRequest) -> Mapping[str, Write]:
     """What writes the report from the stored responses, and what goes with it, by kind; each part is made once."""
-    version = surveys.published_version(survey, wanted.number)
+    version = surveys.published_version(survey, request.number)
     definition = surveys.definition_of(version)
-    made = cache(lambda: wanted.read(session, survey))
+    made = cache(lambda: request.read(session, survey))
     pooled = cache(lambda: _read_shown(session, survey, None))
     read_ledger = partial(releases.read_ledger, session, survey)
     source = cache(
         lambda: InternalReport(
             made(),
             read_ledger,
-            wanted.language,
-            wanted.explain(made()),
-            wanted.compare(made()),
-            wanted.compare_surveys(session, made()),
+            request.language,
+            request.explain(made()),
+            request.compare(made()),
+            request.compare_surveys(session, made()),
         )
     )
 
@@ -94,7 +94,7 @@ def list_internal_writers(session: Session, survey: Survey, wanted: ReportReques
             for entry in FORMATS.values()
         },
         "microdata": lambda file: reports.write_microdata(made(), file),
-        **{ending: partial(_write_labelled, made, ending, wanted.labels) for ending in reports.LABELLED},
+        **{ending: partial(_write_labelled, made, ending, request.labels) for ending in reports.LABELLED},
         "ddi": _whole(lambda: reports.write_ddi(made())),
         "responses": responses,
         "strata": lambda file: reports.write_strata(

@@ -153,7 +153,7 @@ def _claiming(survey_id: int, dialect: str) -> Prepared:
     return _prepare_together(dialect, claiming.cte("found"))
 
 
-def _prepare_together(dialect: str, found: sa.CTE) -> Prepared:
+def _prepare_together(dialect: str, matches: sa.CTE) -> Prepared:
     """A row for all that are alike.
 
     Drivers take longer over many rows than over long ones, and for each of them that of SQLite lets go of the
@@ -161,11 +161,13 @@ def _prepare_together(dialect: str, found: sa.CTE) -> Prepared:
     """
     none: sa.ColumnElement[Any] = sa.literal_column("''" if dialect == "sqlite" else "''::bytea")
     together: sa.ColumnElement[Any] = (
-        sa.func.group_concat(sa.func.hex(found.c.code_hash), none)
+        sa.func.group_concat(sa.func.hex(matches.c.code_hash), none)
         if dialect == "sqlite"
-        else sa.func.string_agg(found.c.code_hash, none, type_=sa.LargeBinary)
+        else sa.func.string_agg(matches.c.code_hash, none, type_=sa.LargeBinary)
     )
-    alike = sa.select(together, found.c.spent, found.c.stratum_id).group_by(found.c.spent, found.c.stratum_id)
+    alike = sa.select(together, matches.c.spent, matches.c.stratum_id).group_by(
+        matches.c.spent, matches.c.stratum_id
+    )
     return prepare_several(dialect, alike, "hashes")
 
 

@@ -68,11 +68,11 @@ class Basis:
         asked, strata = asked_of(item, self.shape), find_covered(query, self.shape)
         return PricedItem(item, field, asked, query, item.epsilon, item.delta, strata)
 
-    def add_losses(self, wanted: Sequence[Booked]) -> tuple[tuple[Decimal, Decimal], tuple[Decimal, Decimal]]:
+    def add_losses(self, items: Sequence[Booked]) -> tuple[tuple[Decimal, Decimal], tuple[Decimal, Decimal]]:
         """Epsilon and delta that count against the budget: of what was released, and with what is wanted."""
         booked = [each for each in self.ledger.released if each.release > self.limits.inherited]
         neighbours = self.budget.neighbours
-        return sum_losses(neighbours, booked), sum_losses(neighbours, [*booked, *wanted])
+        return sum_losses(neighbours, booked), sum_losses(neighbours, [*booked, *items])
 
 
 def load_basis(session: Session, survey: Survey) -> Basis:

@@ -107,7 +107,7 @@ def check_shown(survey: Survey, shape: Shape) -> None:
         raise refuse(409, "survey", template, limit=survey.minimum)
 
 
-def check_covered(basis: Basis, wanted: Sequence[Booked]) -> None:
+def check_covered(basis: Basis, booked: Sequence[Booked]) -> None:
     """Refuse what the budget does not cover; all of it or nothing is released.
 
     Raises
@@ -115,7 +115,7 @@ def check_covered(basis: Basis, wanted: Sequence[Booked]) -> None:
     InputError
         409 on `epsilon` or `delta`.
     """
-    before, after = basis.add_losses(wanted)
+    before, after = basis.add_losses(booked)
     granted = basis.limits.epsilon, basis.limits.delta
     for name, spent, total, whole in zip(("epsilon", "delta"), before, after, granted, strict=True):
         if total > whole:

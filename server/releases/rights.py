@@ -157,7 +157,7 @@ def right_json(right: GivenRight | None) -> dict[str, Any]:
     return {name: getattr(right, name) for name in names}
 
 
-def take_right(session: Session, survey: Survey, stated: dict[str, Any], releases: int) -> None:
+def take_right(session: Session, survey: Survey, document: dict[str, Any], releases: int) -> None:
     """Give a survey that came with an archive what it may release. Nobody else takes a right meanwhile.
 
     Raises
@@ -168,20 +168,20 @@ def take_right(session: Session, survey: Survey, stated: dict[str, Any], release
     if survey.state == State.DRAFT:  # nobody answered it: it is a survey of its own
         survey.may_release = MayRelease.OWN
         return
-    if stated["kind"] == RightKind.NONE:
+    if document["kind"] == RightKind.NONE:
         survey.may_release = MayRelease.COPY
         return
     here = server_name(session)
-    if stated["server"] != here:
+    if document["server"] != here:
         template = N_("must have been given to this server, %(limit)s; it was given to %(value)s")
-        raise refuse(409, "right", template, limit=here, value=stated["server"])
-    if session.get(TakenRight, stated["token"]) is not None:
+        raise refuse(409, "right", template, limit=here, value=document["server"])
+    if session.get(TakenRight, document["token"]) is not None:
         raise refuse(409, "right", N_("must be new; a copy with the same right was imported here before"))
-    session.add(TakenRight(token=stated["token"]))
-    mark_taken(session, survey, stated["token"])
-    survey.may_release = MayRelease.OWN if stated["kind"] == RightKind.MOVE else MayRelease.SHARE
-    if stated["kind"] == RightKind.SHARE:
-        survey.share_epsilon, survey.share_delta = stated["epsilon"], stated["delta"]
+    session.add(TakenRight(token=document["token"]))
+    mark_taken(session, survey, document["token"])
+    survey.may_release = MayRelease.OWN if document["kind"] == RightKind.MOVE else MayRelease.SHARE
+    if document["kind"] == RightKind.SHARE:
+        survey.share_epsilon, survey.share_delta = document["epsilon"], document["delta"]
         survey.inherited = releases
     session.flush()
 

@@ -79,13 +79,13 @@ def _refuse_name(name: str, known: Iterable[str]) -> InputError:
     return refuse(422, FIELD, template, limit=", ".join(known), value=shorten_value(name))
 
 
-def _refuse_alike(asked: Sequence[Question], text: str) -> None:
+def _refuse_alike(sides: Sequence[Question], text: str) -> None:
     """Raise where a question is there twice, or numbers are that cannot be."""
-    if len({question.name for question in asked}) < len(asked):
+    if len({question.name for question in sides}) < len(sides):
         raise refuse(
             422, FIELD, N_("must name different questions; it is %(value)s"), value=shorten_value(text)
         )
-    numbers = [question.name for question in asked if question.encoding.between_ends]
-    if len(numbers) > (len(asked) == 2):
+    numbers = [question.name for question in sides if question.encoding.between_ends]
+    if len(numbers) > (len(sides) == 2):
         template = N_("must name at most one number, and none among three; it is %(value)s")
         raise refuse(422, FIELD, template, value=shorten_value(text))

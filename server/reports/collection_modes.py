@@ -53,7 +53,7 @@ def split_by_mode(
     survey: Survey,
     chosen: Sequence[SurveyVersion],
     nodes: Sequence[Node],
-    told: Collection[Key],
+    keys: Collection[Key],
     withheld: Set[object],
 ) -> CollectionModes | None:
     """The responses to all versions apart by mode; None where nothing shown came from paper.
@@ -61,12 +61,12 @@ def split_by_mode(
     `withheld` are the groups that their report withholds.
     """
     found = response_counts.read_shown_by_mode(session, survey)
-    if not any(key in told for key in found.get(Mode.PAPER, response_counts.NOTHING).sizes):
+    if not any(key in keys for key in found.get(Mode.PAPER, response_counts.NOTHING).sizes):
         return None
     places = places_of(nodes)
-    sizes = {(key, mode): n for mode, own in found.items() for key, n in own.sizes.items() if key in told}
+    sizes = {(key, mode): n for mode, own in found.items() for key, n in own.sizes.items() if key in keys}
     apart = _choose_places(survey, sizes, nodes, withheld)
-    wanted = {key for key in told if key[1] in apart}
+    wanted = {key for key in keys if key[1] in apart}
     waves = {
         mode: tuple(
             Wave.of(version, places, found.get(mode, response_counts.NOTHING), wanted) for version in chosen
@@ -74,36 +74,36 @@ def split_by_mode(
         for mode in Mode
     }
     every = _join(found, {Mode.PAPER: wanted})
-    rest = tuple(Wave.of(version, places, every, told) for version in chosen)
+    rest = tuple(Wave.of(version, places, every, keys) for version in chosen)
     left_out = any(
-        (version.id, place) in told and place not in apart for version in chosen for place in places
+        (version.id, place) in keys and place not in apart for version in chosen for place in places
     )
     return CollectionModes(waves, rest, left_out)
 
 
 def count_by_mode(
-    survey: Survey, told: Mapping[tuple[Key, Mode], int], nodes: Sequence[Node], withheld: Set[object]
+    survey: Survey, counts: Mapping[tuple[Key, Mode], int], nodes: Sequence[Node], withheld: Set[object]
 ) -> dict[Mode, int]:
     """How many are told apart of each way, of responses that results are about: `CollectionModes.sizes`.
 
     Nothing where none came from paper. `withheld` are the groups that results withhold.
     """
-    if not any(mode == Mode.PAPER for _key, mode in told):
+    if not any(mode == Mode.PAPER for _key, mode in counts):
         return {}
-    apart = _choose_places(survey, told, nodes, withheld)
+    apart = _choose_places(survey, counts, nodes, withheld)
     return {
-        mode: sum(n for ((_version, place), way), n in told.items() if way == mode and place in apart)
+        mode: sum(n for ((_version, place), way), n in counts.items() if way == mode and place in apart)
         for mode in Mode
     }
 
 
 def _choose_places(
-    survey: Survey, told: Mapping[tuple[Key, Mode], int], nodes: Sequence[Node], withheld: Set[object]
+    survey: Survey, counts: Mapping[tuple[Key, Mode], int], nodes: Sequence[Node], withheld: Set[object]
 ) -> set[int | None]:
-    """The strata of which responses are told apart; `told` are those of each version, stratum and mode."""
+    """The strata of which responses are told apart; `counts` are those of each version, stratum and mode."""
     places, minimum = places_of(nodes), survey.minimum
     sizes = [
-        [[told.get(((version.id, place), mode), 0) for mode in Mode] for place in places]
+        [[counts.get(((version.id, place), mode), 0) for mode in Mode] for place in places]
         for version in survey.versions
     ]
     by_version = [[sum(modes) for modes in row] for row in sizes]
@@ -118,17 +118,17 @@ def _choose_places(
     }
 
 
-def _join(found: Mapping[Mode, Collected], without: Mapping[Mode, Collection[Key]]) -> Collected:
+def _join(by_mode: Mapping[Mode, Collected], without: Mapping[Mode, Collection[Key]]) -> Collected:
     """Responses of all modes together, but for those of some versions and strata."""
     kept = {
         mode: {key for key in collected.sizes if key not in without.get(mode, ())}
-        for mode, collected in found.items()
+        for mode, collected in by_mode.items()
     }
     sizes: dict[Key, int] = {}
     margins: dict[Key, response_counts.Margin] = {}
     for mode, keys in kept.items():
         for key in keys:
-            own = found[mode]
+            own = by_mode[mode]
             sizes[key] = sizes.get(key, 0) + own.sizes[key]
             margins[key] = margins[key] + own.margins[key] if key in margins else own.margins[key]
     return Collected(
@@ -136,7 +136,7 @@ def _join(found: Mapping[Mode, Collected], without: Mapping[Mode, Collection[Key
         margins,
         lambda version_id: (
             piece
-            for mode, collected in found.items()
+            for mode, collected in by_mode.items()
             for piece in collected.pieces(version_id)
             if piece[0] in kept[mode]
         ),

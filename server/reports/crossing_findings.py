@@ -67,7 +67,7 @@ def interpret_groups(comparison: GroupComparison, ends: Interval) -> CrossedFind
     return CrossedFinding(tendency, *told, (told[0] != ends, told[1] != ends))
 
 
-def _find_tendency(gave: Interval, others: Interval) -> Tendency:
-    if gave[0] > others[1]:
+def _find_tendency(group: Interval, others: Interval) -> Tendency:
+    if group[0] > others[1]:
         return Tendency.MORE
-    return Tendency.LESS if gave[1] < others[0] else Tendency.NOT_TOLD
+    return Tendency.LESS if group[1] < others[0] else Tendency.NOT_TOLD

@@ -22,11 +22,11 @@ weights these are all.
 def count_together(
     wave: Wave,
     questions: Sequence[Sequence[Byte]],
-    wanted: Sequence[tuple[int, ...]],
+    places: Sequence[tuple[int, ...]],
     strata: StratumCells | None = None,
 ) -> JointCounts:
     """How often reports of columns arrived together, for some choices of a column of each question of a version."""
-    columns = [[question[k] for question, k in zip(questions, chosen, strict=True)] for chosen in wanted]
+    columns = [[question[k] for question, k in zip(questions, chosen, strict=True)] for chosen in places]
     apart = 1 if strata is None else len(strata.shares) + 1
     tables = [
         np.zeros([apart, *(column.counts.shape[1] for column in group)], dtype=np.int64) for group in columns
@@ -42,7 +42,7 @@ def count_together(
             table += count_cells(cells, block.tally.counts, table.size).reshape(table.shape)
     return {
         chosen: (table, tuple(column.design for column in group))
-        for chosen, table, group in zip(wanted, tables, columns, strict=True)
+        for chosen, table, group in zip(places, tables, columns, strict=True)
     }
 
 

@@ -53,28 +53,26 @@ class ListedProgress:
         return sum(each.n is None for each in self.strata)
 
 
-def follow_surveys(
-    session: Session, wanted: Sequence[tuple[Survey, int | None]]
-) -> dict[int, ListedProgress]:
-    """Of each survey, by its id; `wanted` has with each how many responses are wanted.
+def follow_surveys(session: Session, pairs: Sequence[tuple[Survey, int | None]]) -> dict[int, ListedProgress]:
+    """Of each survey, by its id; `pairs` has with each how many responses are wanted.
 
     It asks the database as often for many surveys as for one, but for each hundred of them.
     """
-    surveys = [survey for survey, _planned in wanted]
+    surveys = [survey for survey, _planned in pairs]
     told = response_counts.count_reportable_by_day_of(session, surveys)
     trees = strata.trees_of(session, surveys)
     return {
-        survey.id: _follow(survey, trees[survey.id], told[survey.id], planned) for survey, planned in wanted
+        survey.id: _follow(survey, trees[survey.id], told[survey.id], planned) for survey, planned in pairs
     }
 
 
 def _follow(
     survey: Survey,
     nodes: tuple[Node, ...],
-    told: Mapping[tuple[Key, Mode], Mapping[date, int]],
+    counts: Mapping[tuple[Key, Mode], Mapping[date, int]],
     planned: int | None,
 ) -> ListedProgress:
-    by_mode = {place: sum(own.values()) for place, own in told.items()}
+    by_mode = {place: sum(own.values()) for place, own in counts.items()}
     sizes: dict[Key, int] = {}
     for (key, _mode), n in by_mode.items():
         sizes[key] = sizes.get(key, 0) + n
@@ -82,16 +80,16 @@ def _follow(
     return ListedProgress(
         sum(sizes.values()),
         planned,
-        find_timeline(periods(add_days(told.values()), survey.minimum)),
+        find_timeline(periods(add_days(counts.values()), survey.minimum)),
         () if hidden is None else _follow_strata(nodes, sizes, hidden, planned),
         {} if hidden is None else count_by_mode(survey, by_mode, nodes, hidden),
     )
 
 
-def _find_hidden(survey: Survey, nodes: tuple[Node, ...], told: Mapping[Key, int]) -> Set[object] | None:
+def _find_hidden(survey: Survey, nodes: tuple[Node, ...], counts: Mapping[Key, int]) -> Set[object] | None:
     """What results withhold; None where several versions hide something: it depends then on what each asks."""
-    places, versions = places_of(nodes), {version for version, _stratum in told}
-    tables = [[told.get((version, place), 0) for place in places] for version in versions]
+    places, versions = places_of(nodes), {version for version, _stratum in counts}
+    tables = [[counts.get((version, place), 0) for place in places] for version in versions]
     hidden = hidden_in(tables, nodes, survey.minimum)
     if hidden and len(versions) > 1:
         return None
@@ -99,11 +97,11 @@ def _find_hidden(survey: Survey, nodes: tuple[Node, ...], told: Mapping[Key, int
 
 
 def _follow_strata(
-    nodes: tuple[Node, ...], told: Mapping[Key, int], hidden: Set[object], planned: int | None
+    nodes: tuple[Node, ...], counts: Mapping[Key, int], hidden: Set[object], planned: int | None
 ) -> tuple[StratumProgress, ...]:
-    if not nodes or not told:
+    if not nodes or not counts:
         return ()
     sizes: dict[int | None, int] = {}
-    for (_version, place), n in told.items():
+    for (_version, place), n in counts.items():
         sizes[place] = sizes.get(place, 0) + n
     return tuple(each for each in follow_upper(nodes, sizes, hidden, planned) if each.target)

@@ -130,9 +130,11 @@ def write_public_page(
     )
 
 
-def _leave_out(section: Section, said: str) -> Section:
+def _leave_out(section: Section, sentence: str) -> Section:
     """A section without what the page says further up."""
-    return replace(section, blocks=tuple(block for block in section.blocks if block != make_paragraph(said)))
+    return replace(
+        section, blocks=tuple(block for block in section.blocks if block != make_paragraph(sentence))
+    )
 
 
 def write_figure(published: Published, locale: str, name: str, page: str) -> str | None:

@@ -32,15 +32,15 @@ def draw_picture(locale: str, published: Published, name: str, page: str) -> Cha
         above.insert(-1, (f"{words.gettext('Only in:')} {finding.among.text}", "soft"))
     if shown.released:
         above.insert(-1, (shown.released, "soft"))
-    for said, look in [*above, (finding.meaning, "")]:
-        y = _write(parts, said, look, y)
+    for sentence, look in [*above, (finding.meaning, "")]:
+        y = _write(parts, sentence, look, y)
     for chart in shown.charts:
         width, height = size_of(chart.svg)
         parts.append(f'<g transform="translate(0 {y + 2 * _GAP:g})">{_place(chart.svg, width, height)}</g>')
         y += height + 3 * _GAP
         y = _write(parts, chart.reading, "mark", y)
-    for said in _list_below(words, published, shown, page):
-        y = _write(parts, said, "mark", y)
+    for sentence in _list_below(words, published, shown, page):
+        y = _write(parts, sentence, "mark", y)
     told = [finding.meaning, *(chart.alternative for chart in shown.charts)]
     inside = f'<g transform="translate({_EDGE} {_EDGE})">{"".join(parts)}</g>'
     made = drawing(finding.sentence, filter(None, told), [inside], y + 2 * _EDGE - _GAP, WIDTH + 2 * _EDGE)
@@ -56,13 +56,13 @@ def _list_below(words: ReportWords, published: Published, shown: ShownFinding, p
     yield page
 
 
-def _write(parts: list[str], said: str, look: str, y: float) -> float:
+def _write(parts: list[str], sentence: str, style: str, y: float) -> float:
     """Lines of a text below `y`; where they end."""
-    if not said:
+    if not sentence:
         return y
-    x, anchor = (WIDTH, "end") if is_right_to_left(said) else (0, "start")
-    lines = wrap_text(said, WIDTH * _NARROW, _MOST)
-    parts += [text(x, y + LINE * place + 11, words, look, anchor) for place, words in enumerate(lines)]
+    x, anchor = (WIDTH, "end") if is_right_to_left(sentence) else (0, "start")
+    lines = wrap_text(sentence, WIDTH * _NARROW, _MOST)
+    parts += [text(x, y + LINE * place + 11, words, style, anchor) for place, words in enumerate(lines)]
     return y + LINE * len(lines) + _GAP
 
 

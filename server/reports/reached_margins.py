@@ -102,10 +102,10 @@ class MarginProgress:
         return next((one for one in self.questions if one.entry.question.name == entry.question.name), None)
 
 
-def measure_margins(report: Report, wanted: float | None) -> MarginProgress | None:
+def measure_margins(report: Report, planned: float | None) -> MarginProgress | None:
     """How precise results are, beside the margin that is planned; None before the first response."""
     compute_limits(report.questions)
-    comparable = wanted if report.confidence == CONFIDENCE else None
+    comparable = planned if report.confidence == CONFIDENCE else None
     found = tuple(
         ReachedMargin(entry, what, width, comparable)
         for entry in report.questions

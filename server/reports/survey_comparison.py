@@ -80,7 +80,7 @@ class ComparedSurveys:
 
 
 def compare_surveys(
-    own: DatedReport,
+    base: DatedReport,
     others: Sequence[DatedReport],
     name: str,
     *,
@@ -91,17 +91,17 @@ def compare_surveys(
 
     Before each step `on_step` is called, which may end the work by what it raises.
     """
-    everything = sorted([own, *others], key=lambda each: (each.since, each.place))
-    entries = {each.report.slug: _find(own, each, name) for each in everything}
+    everything = sorted([base, *others], key=lambda each: (each.since, each.place))
+    entries = {each.report.slug: _find(base, each, name) for each in everything}
     split = any(entry is not None and entry.by_option for entry in entries.values())
     told_by = _tell_apart(everything)
     found = [
-        _ask(own, each, name, entries, split=split, told_by=told)
+        _ask(base, each, name, entries, split=split, told_by=told)
         for each, told in zip(everything, told_by, strict=True)
     ]
     usable = tuple(each for each in found if each.unusable is None)
     asked = [each.entry for each in usable if each.entry is not None]
-    confidence = own.report.confidence
+    confidence = base.report.confidence
     compared: tuple[ComparedFigure, ...] = ()
     trends: tuple[SurveyTrend, ...] = ()
     if len(asked) > 1:
@@ -115,7 +115,7 @@ def compare_surveys(
         )
     _compute_tests(compared, trends)
     return ComparedSurveys(
-        own.report.question(name),
+        base.report.question(name),
         usable,
         tuple(each for each in found if each.unusable is not None),
         confidence,
@@ -145,16 +145,16 @@ def _tell_apart(dated: Sequence[DatedReport]) -> Iterator[SurveyLabel]:
             yield SurveyLabel.DAY if days.count(day) == 1 else SurveyLabel.LINK
 
 
-def _find(own: DatedReport, dated: DatedReport, name: str) -> QuestionReport | None:
-    if dated is own:
-        return own.report.question(name)
-    if find_same(own.report.definition, name, dated.report.definition) is None:
+def _find(base: DatedReport, dated: DatedReport, name: str) -> QuestionReport | None:
+    if dated is base:
+        return base.report.question(name)
+    if find_same(base.report.definition, name, dated.report.definition) is None:
         return None
     return dated.report.question(name)
 
 
 def _ask(
-    own: DatedReport,
+    base: DatedReport,
     dated: DatedReport,
     name: str,
     entries: Mapping[str, QuestionReport | None],
@@ -162,7 +162,7 @@ def _ask(
     split: bool,
     told_by: SurveyLabel,
 ) -> QuestionInSurvey:
-    entry, ours = entries[dated.report.slug], entries[own.report.slug]
+    entry, ours = entries[dated.report.slug], entries[base.report.slug]
     assert ours is not None
     if entry is None:
         return QuestionInSurvey(dated, None, Unusable.NOT_ASKED, False, False, told_by)

@@ -156,12 +156,12 @@ class _Log:
             os.close(file)
 
 
-def _is_cut(file: int, before: _LogLook, found: _LogLook) -> bool:
-    is_whole = len(found.begins) == _LOG_HEADER and found.begins.startswith(_LOG_BEGINS)
-    if found.begins != before.begins:
+def _is_cut(file: int, before: _LogLook, log: _LogLook) -> bool:
+    is_whole = len(log.begins) == _LOG_HEADER and log.begins.startswith(_LOG_BEGINS)
+    if log.begins != before.begins:
         # One that was cut to nothing has no beginning when more is added to it.
-        return found.length > 0 and not is_whole
-    if found.length < before.length:
+        return log.length > 0 and not is_whole
+    if log.length < before.length:
         return True
     if not is_whole:  # as what a machine left that lost its power: SQLite reads nothing of it
         return False
@@ -176,8 +176,8 @@ def _identity(path: str) -> _Identity | None:
     return None if found is None else _identify(found)
 
 
-def _identify(found: os.stat_result) -> _Identity:
-    return found.st_dev, found.st_ino
+def _identify(status: os.stat_result) -> _Identity:
+    return status.st_dev, status.st_ino
 
 
 def _stat(path: str) -> os.stat_result | None:

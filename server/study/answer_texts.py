@@ -51,8 +51,8 @@ def word_span(low: float, high: float, unit: str | None, language: str) -> str:
     """A number that lies between two, with its unit; where these are one, that."""
     if low == high:
         return quantity(low, unit, language)
-    said = load_catalogue(language).gettext("%(low)s to %(high)s")
-    return said % {"low": formatting.number(low, language), "high": quantity(high, unit, language)}
+    sentence = load_catalogue(language).gettext("%(low)s to %(high)s")
+    return sentence % {"low": formatting.number(low, language), "high": quantity(high, unit, language)}
 
 
 _FIXED = {

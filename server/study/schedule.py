@@ -43,9 +43,9 @@ class Schedule:
         values = {name: getattr(self, name) for name in _VALUES}
         return values | {name: name in self.on for name in SWITCHES}
 
-    def turn(self, stated: Mapping[str, bool]) -> "Schedule":
+    def turn(self, settings: Mapping[str, bool]) -> "Schedule":
         """The same with some of the switches turned on or off."""
-        return replace(self, on=frozenset(name for name in SWITCHES if stated.get(name, name in self.on)))
+        return replace(self, on=frozenset(name for name in SWITCHES if settings.get(name, name in self.on)))
 
 
 @cache

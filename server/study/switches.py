@@ -233,13 +233,13 @@ def name_action(name: str, *, on: bool) -> Action:
 
 
 def find_problems(
-    wanted: Mapping[str, object], changed: Mapping[str, object], *, published: bool
+    settings: Mapping[str, object], changed: Mapping[str, object], *, published: bool
 ) -> Iterator[Problem]:
     """What speaks against settings as they are wanted, of which some are changed."""
     for name, switch in SWITCHES.items():
         late = {Until.CLOSED: False, Until.ON: changed.get(name) is False, Until.PUBLISHED: name in changed}
         if published and late[switch.until]:
             yield Problem(name, switch.late, {})
-        for other, field, said in switch.excludes:
-            if wanted[name] and wanted[other] and {name, other} & changed.keys():
-                yield Problem(field, said, {})
+        for other, field, message in switch.excludes:
+            if settings[name] and settings[other] and {name, other} & changed.keys():
+                yield Problem(field, message, {})

@@ -194,8 +194,8 @@ def _check_writing(engine: sa.Engine) -> None:
 def _reason(error: Exception) -> str:
     """What the database says, on one line; what is wrong with a file is named as the log names it."""
     failure = find_failure(error)
-    said = " ".join(str(getattr(error, "orig", None) or error).split())
-    return f"{failure.value}: {said}" if failure is not None else said
+    sentence = " ".join(str(getattr(error, "orig", None) or error).split())
+    return f"{failure.value}: {sentence}" if failure is not None else sentence
 
 
 def _unusable(reason: str) -> UnusableError:

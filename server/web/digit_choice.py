@@ -48,14 +48,16 @@ def write_message(message: str, /, **values: Any) -> str:
     return text % filled if filled else text
 
 
-def list_digits(path: str, asked: Mapping[str, str], offered: Mapping[str, Language]) -> list[DigitChoice]:
+def list_digits(
+    path: str, arguments: Mapping[str, str], offered: Mapping[str, Language]
+) -> list[DigitChoice]:
     """Of each offered language that has a choice: a page in one leads to its others, a tablet keeps them all."""
     reading = choose_reading(request)
     return [
         DigitChoice(
             code,
             name,
-            f"{path}?{urlencode({**asked, 'lang': name_reading(code, system)})}",
+            f"{path}?{urlencode({**arguments, 'lang': name_reading(code, system)})}",
             name_reading(code, system) == reading,
         )
         for code, language in offered.items()

@@ -143,8 +143,10 @@ def _error_page(
     if request.path.endswith(("/responses", ".json")):
         answer = jsonify(error={"field": field, "message": message})
     else:
-        said = message if name is None else f"{name}: {message}"
-        answer = current_app.make_response(render_template("errors/error.html", title=title, message=said))
+        sentence = message if name is None else f"{name}: {message}"
+        answer = current_app.make_response(
+            render_template("errors/error.html", title=title, message=sentence)
+        )
     answer.status_code = status
     if status == 503:
         answer.headers["Retry-After"] = str(RETRY_AFTER)

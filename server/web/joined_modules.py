@@ -84,8 +84,8 @@ def _bind_imports(source: str) -> str:
         If an import takes more than one line.
     """
 
-    def bind(found: re.Match[str]) -> str:
-        names, module = found.groups()
+    def bind(match: re.Match[str]) -> str:
+        names, module = match.groups()
         return f"const {names} = {_name_exports(f'{module}.js')};\n" if names else ""
 
     bound = _IMPORT.sub(bind, source)

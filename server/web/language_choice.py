@@ -25,18 +25,18 @@ def find_offered(path: str) -> Mapping[str, Language]:
     return RESPONDENT_LANGUAGES if path.startswith(RESPONDENTS) or path.endswith("/preview") else LANGUAGES
 
 
-def choose_language(asked: Request, offered: Mapping[str, Language] | None = None) -> str:
+def choose_language(incoming: Request, offered: Mapping[str, Language] | None = None) -> str:
     """The language to answer in: by the address, the cookie or what the browser prefers."""
-    return split_reading(choose_reading(asked, offered))[0]
+    return split_reading(choose_reading(incoming, offered))[0]
 
 
-def choose_reading(asked: Request, offered: Mapping[str, Language] | None = None) -> str:
+def choose_reading(incoming: Request, offered: Mapping[str, Language] | None = None) -> str:
     """The language, with the digits that go with it where they are not its first (`name_reading`)."""
-    offered = find_offered(asked.path) if offered is None else offered
+    offered = find_offered(incoming.path) if offered is None else offered
     readings = [*offered]
     for code, language in offered.items():
         readings += [name_reading(code, system) for system in language.digits]
-    for wanted in (asked.args.get("lang"), asked.cookies.get(LANGUAGE_COOKIE)):
+    for wanted in (incoming.args.get("lang"), incoming.cookies.get(LANGUAGE_COOKIE)):
         if wanted is not None and wanted in readings:
             return wanted
-    return asked.accept_languages.best_match(readings) or DEFAULT_LANGUAGE
+    return incoming.accept_languages.best_match(readings) or DEFAULT_LANGUAGE

@@ -71,14 +71,14 @@ def describe(problem: Problem) -> tuple[str, str]:
     message = write_message(problem.template, **problem.values)
     question = _QUESTION.fullmatch(problem.field)
     if question is not None:
-        said = gettext("Question %(number)d", number=int(question[1]) + 1)
+        text = gettext("Question %(number)d", number=int(question[1]) + 1)
         part = _part(question[2] or "")
-        return (gettext("%(whole)s, %(part)s", whole=said, part=part) if part else said), message
+        return (gettext("%(whole)s, %(part)s", whole=text, part=part) if part else text), message
     item = _ITEM.fullmatch(problem.field)
     if item is not None:
-        said = gettext("Item %(number)d", number=int(item[1]) + 1)
+        text = gettext("Item %(number)d", number=int(item[1]) + 1)
         part = gettext(ITEM_PARTS.get(item[2], item[2])) if item[2] else ""
-        return (gettext("%(whole)s, %(part)s", whole=said, part=part) if part else said), message
+        return (gettext("%(whole)s, %(part)s", whole=text, part=part) if part else text), message
     line = _LINE.fullmatch(problem.field)
     if line is not None:
         return gettext("Line %(number)d", number=int(line[1])), message

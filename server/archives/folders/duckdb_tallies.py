@@ -38,7 +38,7 @@ class _DuckDBEngine:
                 self._count(data_set, files, found)
             yield found
 
-    def _count(self, data_set: DataSet, files: Sequence[DataFile], found: Mapping[str, Margin]) -> None:
+    def _count(self, data_set: DataSet, files: Sequence[DataFile], margins: Mapping[str, Margin]) -> None:
         """Add what stands in some files of a data set: a group for each report of each column and file."""
         places = {str(file.path): file.stratum for file in files}
         several = len(set(places.values())) > 1
@@ -58,7 +58,7 @@ class _DuckDBEngine:
         only = files[0].stratum
         for place, file, report, n in self._database.execute(" UNION ALL ".join(queries)).fetchall():
             if report is not None and 0 <= report < data_set.reports[place]:
-                found[places[file] if several else only][starts[place] + report] += n
+                margins[places[file] if several else only][starts[place] + report] += n
 
 
 def _in_groups(files: Sequence[DataFile]) -> Iterator[list[DataFile]]:

@@ -130,13 +130,13 @@ def _await_worker(context: Any, master: str, patience: float) -> None:
         time.sleep(0.1)
 
 
-def _explain_start(master: str, local: bool, said: IO[bytes]) -> str:
+def _explain_start(master: str, local: bool, output: IO[bytes]) -> str:
     """Why Spark did not start, by the last exception that it wrote down."""
     from pyspark.version import __version__
 
-    said.flush()
-    said.seek(max(0, said.seek(0, os.SEEK_END) - _LAST))
-    lines = said.read().decode("utf-8", "replace").splitlines()
+    output.flush()
+    output.seek(max(0, output.seek(0, os.SEEK_END) - _LAST))
+    lines = output.read().decode("utf-8", "replace").splitlines()
     reasons = [line.strip() for line in lines if re.search(r"(Exception|Error)\b.*: ", line)]
     reason = f": {reasons[-1]}" if reasons else ""
     if local:

@@ -59,7 +59,7 @@ class _SparkEngine:
         yield from found
 
     def _count(
-        self, data_sets: Sequence[DataSet], groups: Sequence[_Group], found: Sequence[Mapping[str, Margin]]
+        self, data_sets: Sequence[DataSet], groups: Sequence[_Group], margins: Sequence[Mapping[str, Margin]]
     ) -> None:
         """Add what some groups of columns hold, in one job."""
         from py4j.protocol import Py4JError
@@ -78,7 +78,7 @@ class _SparkEngine:
             raise _explain(error, local=self._local) from error
         for place, stratum, cell, n in rows:
             group = groups[place]
-            margin = found[group.data_set][stratum]
+            margin = margins[group.data_set][stratum]
             start = sum(data_sets[group.data_set].reports[: group.first])
             for possible in group.reports:
                 cell, report = divmod(cell, possible)

@@ -115,10 +115,10 @@ def merge(connection: sa.Connection, survey_id: int, cell: int, length: int) -> 
             _put_together(connection, statements, cell, week, own, length)
 
 
-def _choose_alike(found: Sequence[Any]) -> Iterator[tuple[str | None, Sequence[Any]]]:
+def _choose_alike(cells: Sequence[Any]) -> Iterator[tuple[str | None, Sequence[Any]]]:
     """Those of a week that are to become one."""
     weeks: dict[str | None, list[Any]] = {}
-    for batch in found:
+    for batch in cells:
         weeks.setdefault(read_week(batch.days), []).append(batch)
     newest = max((week for week in weeks if week is not None), default="")
     for week, own in weeks.items():
@@ -131,21 +131,21 @@ def _put_together(
     statements: _MergingStatements,
     cell: int,
     week: str | None,
-    found: Sequence[Any],
+    cells: Sequence[Any],
     length: int,
 ) -> None:
-    sizes = accumulate(len(batch.content) for batch in found)
-    found = found[: max(sum(size <= PIECE for size in sizes), 2)]
+    sizes = accumulate(len(batch.content) for batch in cells)
+    cells = cells[: max(sum(size <= PIECE for size in sizes), 2)]
     together = row_of(
         cell,
-        sum(batch.n for batch in found),
-        sum_days([decode_days(batch.days) for batch in found]),
-        encode(add_up([decode(batch.content, length) for batch in found])),
+        sum(batch.n for batch in cells),
+        sum_days([decode_days(batch.days) for batch in cells]),
+        encode(add_up([decode(batch.content, length) for batch in cells])),
         length,
         merged=True,
         week=week,
     )
-    kept, *others = (batch.id for batch in found)
+    kept, *others = (batch.id for batch in cells)
     statements.replace.run(
         connection, {"batch": kept, **{f"new_{name}": together[name] for name in _CHANGED}}
     )

@@ -62,11 +62,11 @@ class Wave:
         version: SurveyVersion,
         strata: Sequence[int | None],
         collected: Collected,
-        wanted: Container[Key] | None = None,
+        only: Container[Key] | None = None,
     ) -> "Wave":
         """Of what was collected in one version, from the strata that are wanted, or all."""
         keys = [(place, (version.id, stratum)) for place, stratum in enumerate(strata)]
-        own = {key: place for place, key in keys if wanted is None or key in wanted}
+        own = {key: place for place, key in keys if only is None or key in only}
         sizes = np.zeros(len(strata), dtype=np.int64)
         margins = np.zeros((len(strata), sum(version.reports)), dtype=np.int64)
         for key, place in own.items():

@@ -27,8 +27,8 @@ def chance_bars(
     if 2 * reach < _MOST_BARS:
         for number, chance in chances.items():
             height = _HEIGHT * chance / most
-            look = "bar" if abs(number) <= shaded else "not"
-            parts.append(box(middle(number) - width * 0.4, foot - height, width * 0.8, height, look))
+            style = "bar" if abs(number) <= shaded else "not"
+            parts.append(box(middle(number) - width * 0.4, foot - height, width * 0.8, height, style))
     else:
         first, last = middle(-shaded), middle(shaded)
         parts.append(box(first, LINE, last - first, _HEIGHT, "others"))

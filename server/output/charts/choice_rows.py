@@ -24,8 +24,8 @@ def choices(title: str, rows: Sequence[PlottedChoice]) -> Drawing:
     parts: list[str] = []
     height = 0.0
     for row in rows:
-        look, radius = _LOOKS[row.chosen]
-        parts.append(f'<circle class="{look}" cx="7" cy="{height + LINE - 7:g}" r="{radius:g}"/>')
+        style, radius = _LOOKS[row.chosen]
+        parts.append(f'<circle class="{style}" cx="7" cy="{height + LINE - 7:g}" r="{radius:g}"/>')
         for words in wrap_text(row.label, WIDTH - _LEFT - estimate_width(row.description) - 12, 3):
             height += LINE
             parts.append(text(_LEFT, height - 3, words, "strong" if row.chosen else ""))

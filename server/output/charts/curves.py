@@ -49,9 +49,9 @@ def curves(
     for curve in drawn:
         places = [(_at(axis, x), _place(levels, y)) for x, y in curve.points]
         if curve.dots:
-            look, size = ("may", 2.5) if curve.thin else ("dot", 3.5)
+            style, size = ("may", 2.5) if curve.thin else ("dot", 3.5)
             parts += [
-                f'<circle class="{look}" cx="{format_xy(x)}" cy="{format_xy(y)}" r="{size:g}"/>'
+                f'<circle class="{style}" cx="{format_xy(x)}" cy="{format_xy(y)}" r="{size:g}"/>'
                 for x, y in places
             ]
         else:

@@ -14,8 +14,8 @@ def hundred_dots(title: str, sure: int, may: int, description: str) -> Drawing:
         raise ValueError(f"sure and may must be at least 0, and at most 100 together; are {sure} and {may}")
     parts = []
     for place in range(100):
-        look, radius = _LOOKS[(place >= sure) + (place >= sure + may)]
+        style, radius = _LOOKS[(place >= sure) + (place >= sure + may)]
         row, column = divmod(place, _ACROSS)
         x, y = (column + 0.5) * _STEP, (row + 0.5) * _STEP
-        parts.append(f'<circle class="{look}" cx="{format_xy(x)}" cy="{format_xy(y)}" r="{radius:g}"/>')
+        parts.append(f'<circle class="{style}" cx="{format_xy(x)}" cy="{format_xy(y)}" r="{radius:g}"/>')
     return drawing(title, [description], parts, 100 / _ACROSS * _STEP)

@@ -68,23 +68,23 @@ def embed_style(svg: str, css: str) -> str:
     return f"{head}{space}{close}<style>{css}</style>{rest}"
 
 
-def text(x: float, y: float, words: str, look: str = "", anchor: str = "start") -> str:
+def text(x: float, y: float, words: str, style: str = "", anchor: str = "start") -> str:
     """A line of text."""
-    look = f' class="{look}"' if look else ""
+    style = f' class="{style}"' if style else ""
     anchor = f' text-anchor="{anchor}"' if anchor != "start" else ""
-    return f'<text x="{format_xy(x)}" y="{format_xy(y)}"{look}{anchor}>{escape(words)}</text>'
+    return f'<text x="{format_xy(x)}" y="{format_xy(y)}"{style}{anchor}>{escape(words)}</text>'
 
 
-def line(x: float, y: float, to_x: float, to_y: float, look: str) -> str:
+def line(x: float, y: float, to_x: float, to_y: float, style: str) -> str:
     """A straight line."""
     begin = f'x1="{format_xy(x)}" y1="{format_xy(y)}"'
-    return f'<line class="{look}" {begin} x2="{format_xy(to_x)}" y2="{format_xy(to_y)}"/>'
+    return f'<line class="{style}" {begin} x2="{format_xy(to_x)}" y2="{format_xy(to_y)}"/>'
 
 
-def box(x: float, y: float, width: float, height: float, look: str) -> str:
+def box(x: float, y: float, width: float, height: float, style: str) -> str:
     """A filled rectangle."""
     size = f'width="{format_xy(width)}" height="{format_xy(height)}"'
-    return f'<rect class="{look}" x="{format_xy(x)}" y="{format_xy(y)}" {size}/>'
+    return f'<rect class="{style}" x="{format_xy(x)}" y="{format_xy(y)}" {size}/>'
 
 
 def format_xy(number: float) -> str:

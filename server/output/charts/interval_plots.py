@@ -151,8 +151,8 @@ def _dot(row: PlottedEstimate, axis: Axis, top: float) -> Iterator[str]:
     if row.interval is not None:
         low, high = (_at(axis, end) for end in row.interval)
         heads = _point_beyond(row.interval, axis, middle)
-        look = "line" if _tells_nothing(row, axis) else "range"
-        yield f'<path class="{look}" d="M{format_xy(low)} {format_xy(middle)}H{format_xy(high)}{heads}"/>'
+        style = "line" if _tells_nothing(row, axis) else "range"
+        yield f'<path class="{style}" d="M{format_xy(low)} {format_xy(middle)}H{format_xy(high)}{heads}"/>'
     if row.value is not None and axis.holds(row.value):
         yield f'<circle class="dot" cx="{format_xy(_at(axis, row.value))}" cy="{format_xy(middle)}" r="4.5"/>'
     elif row.value is not None and row.interval is None:
@@ -186,5 +186,5 @@ def _bar(row: PlottedEstimate, axis: Axis, top: float) -> Iterator[str]:
             if axis.holds(end)
         )
         ends += _point_beyond(row.interval, axis, middle)
-        look = "line" if _tells_nothing(row, axis) else "range thin"
-        yield f'<path class="{look}" d="M{format_xy(low)} {format_xy(middle)}H{format_xy(high)}{ends}"/>'
+        style = "line" if _tells_nothing(row, axis) else "range thin"
+        yield f'<path class="{style}" d="M{format_xy(low)} {format_xy(middle)}H{format_xy(high)}{ends}"/>'

@@ -51,26 +51,26 @@ def set_print(sheet: "Worksheet", *, upright: bool) -> None:
     sheet.set_footer("&L&A&R&P / &N")
 
 
-def write_passage(sheet: "Worksheet", row: int, passage: Passage, look: CellFormats) -> None:
+def write_passage(sheet: "Worksheet", row: int, passage: Passage, formats: CellFormats) -> None:
     """A paragraph or a list of Markdown in one cell, its words as bold and italic as they are."""
-    cell = look(text_wrap=True)
+    cell = formats(text_wrap=True)
     sheet.merge_range(row, 0, row, 1, "", cell)
     sheet.set_row(row, LINE * count_lines(passage.text, sum(TEXT_WIDTHS)))
     parts: list[str | Format] = []
     for place, line in enumerate(passage.lines):
         before = ("\n" if place else "") + ("• " if passage.items else "")
         for run in ([Run(before)] if before else []) + list(line):
-            parts += [look(bold=run.strong, italic=run.emphasis), fit_text(run.plain_text)]
+            parts += [formats(bold=run.strong, italic=run.emphasis), fit_text(run.plain_text)]
     if len(parts) < 4 or len(passage.text) >= _CELL_LIMIT:  # rich are two parts and more
         first = passage.lines[0][0]
         sheet.write_string(
-            row, 0, fit_text(passage.text), look(text_wrap=True, bold=first.strong, italic=first.emphasis)
+            row, 0, fit_text(passage.text), formats(text_wrap=True, bold=first.strong, italic=first.emphasis)
         )
         return
     sheet.write_rich_string(row, 0, *parts, cell)
 
 
-def write_table(sheet: "Worksheet", table: Table, look: CellFormats) -> None:
+def write_table(sheet: "Worksheet", table: Table, formats: CellFormats) -> None:
     """A table on a sheet of its own; its caption and notes below it."""
     for column, heading in enumerate(table.columns):
         cells = [row[column] for row in table.rows]
@@ -79,33 +79,33 @@ def write_table(sheet: "Worksheet", table: Table, look: CellFormats) -> None:
             0,
             column,
             fit_text(heading),
-            look(text_wrap=True, bold=True, bottom=1, align="right" if numbers else "left"),
+            formats(text_wrap=True, bold=True, bottom=1, align="right" if numbers else "left"),
         )
         longest = max((len(cell.text) for cell in cells), default=0)
         words = max((len(word) for word in heading.split()), default=0)
         sheet.set_column(column, column, min(max(longest, words, _NARROWEST) + 2, _WIDEST))
     for place, row in enumerate(table.rows, start=1):
         for column, cell in enumerate(row):
-            write_cell(sheet, place, column, cell, look)
+            write_cell(sheet, place, column, cell, formats)
     sheet.freeze_panes(1, 1)
     sheet.repeat_rows(0)
     set_print(sheet, upright=len(table.columns) <= _UPRIGHT)
     # A chart beside the table is not printed: it would make the letters small.
     sheet.print_area(0, 0, len(table.rows) + 2 + len(table.notes), len(table.columns) - 1)
     for place, note in enumerate((table.caption, *table.notes), start=len(table.rows) + 2):
-        sheet.write_string(place, 0, fit_text(note), look(italic=True))
+        sheet.write_string(place, 0, fit_text(note), formats(italic=True))
 
 
 def write_cell(
-    sheet: "Worksheet", row: int, column: int, cell: Cell, look: CellFormats, **properties: object
+    sheet: "Worksheet", row: int, column: int, cell: Cell, formats: CellFormats, **properties: object
 ) -> None:
     """A cell of a table: numbers are numbers, texts are never more than texts."""
     if isinstance(cell, Number) and cell.value is not None and abs(cell.value) <= _MOST_EXACT:
-        sheet.write_number(row, column, cell.value, look(num_format=cell.form, **properties))
+        sheet.write_number(row, column, cell.value, formats(num_format=cell.form, **properties))
     elif isinstance(cell, Number):
-        sheet.write_string(row, column, fit_text(cell.text), look(**{"align": "right", **properties}))
+        sheet.write_string(row, column, fit_text(cell.text), formats(**{"align": "right", **properties}))
     else:
-        look_of_text = look(text_wrap=True, bold=cell.strong, **properties)
+        look_of_text = formats(text_wrap=True, bold=cell.strong, **properties)
         sheet.write_string(row, column, fit_text(cell.text), look_of_text)
 
 

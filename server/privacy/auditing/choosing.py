@@ -25,9 +25,9 @@ class _KeptAtOnce(Path):
         self.chance *= (8 / 3 * math.exp(-1)) ** levels
         return True
 
-    def fits(self, size: int, wanted: int) -> bool:
+    def fits(self, size: int, most: int) -> bool:
         """It does; a way on which it does not leads nowhere."""
-        if size != wanted:
+        if size != most:
             raise _DrawnAgainError
         return True
 

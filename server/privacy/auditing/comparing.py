@@ -47,7 +47,7 @@ class _Comparer:
     def keeps(self, levels: int) -> bool:
         raise ValueError("a comparison must not choose at random")
 
-    def fits(self, size: int, wanted: int) -> bool:
+    def fits(self, size: int, most: int) -> bool:
         raise ValueError("a comparison must not choose at random")
 
 

@@ -59,7 +59,7 @@ class Dealer(Protocol):
     def keeps(self, levels: int) -> bool:
         """An event of chance (8 / (3 e))**levels."""
 
-    def fits(self, size: int, wanted: int) -> bool:
+    def fits(self, size: int, most: int) -> bool:
         """Whether as many were taken as are wanted; else all of it is drawn again."""
 
 
@@ -141,9 +141,9 @@ class Path:
         chance = (8 / 3 * exp(-1)) ** levels
         return bool(self._choose_branch([1 - chance, chance]))
 
-    def fits(self, size: int, wanted: int) -> bool:
+    def fits(self, size: int, most: int) -> bool:
         """As it is."""
-        return size == wanted
+        return size == most
 
     def _choose_branch(self, chances: Sequence[float]) -> int:
         place = len(self.taken)

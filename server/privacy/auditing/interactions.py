@@ -63,7 +63,7 @@ class _Teller:
     def keeps(self, levels: int) -> bool:
         raise ValueError("a search must not choose at random")
 
-    def fits(self, size: int, wanted: int) -> bool:
+    def fits(self, size: int, most: int) -> bool:
         raise ValueError("a search must not choose at random")
 
 
@@ -126,10 +126,10 @@ def _continue(
     answers: list[Any],
     offset: int,
     thresholds: tuple[_Threshold, ...],
-    told: tuple[Any, ...],
+    replies: tuple[Any, ...],
 ) -> Iterator[tuple[Any, float]]:
     if kept is None or not answers:
-        yield told, math.prod(each.chance for each in thresholds)
+        yield replies, math.prod(each.chance for each in thresholds)
         return
     *before, last = thresholds
     for above in (False, True):
@@ -150,4 +150,4 @@ def _continue(
             yield None, 1.0
             return
         following = (*before, known, *(_Threshold(each) for each in renewed))
-        yield from _continue(ask, after, answers[1:], offset, following, (*told, freeze_output(said)))
+        yield from _continue(ask, after, answers[1:], offset, following, (*replies, freeze_output(said)))

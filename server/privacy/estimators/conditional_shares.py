@@ -197,7 +197,7 @@ class _GroupPart:
         cls,
         parts: Sequence[tuple[float, NDArray[np.int64], Sequence[Design]]],
         answers: tuple[int, ...],
-        gave: bool,
+        inside: bool,
     ) -> "_GroupPart":
         """Of all reports of parts, with what each counts; a third answer is that of all who count."""
         row, column, *rest = answers
@@ -205,7 +205,7 @@ class _GroupPart:
         possible = [possible_reports(design) for design in designs]
         chances = [design.matrix[:, sent] for design, sent in zip(designs, possible, strict=True)]
         inverses = [left_inverse(design)[:, sent] for design, sent in zip(designs, possible, strict=True)]
-        of_row = inverses[0][row] if gave else np.delete(inverses[0], row, axis=0).sum(axis=0)
+        of_row = inverses[0][row] if inside else np.delete(inverses[0], row, axis=0).sum(axis=0)
         others = [inverse[answer] for inverse, answer in zip(inverses[2:], rest, strict=True)]
         both = _cross([of_row, inverses[1][column], *others])
         people = _cross([of_row, inverses[1].sum(axis=0), *others])

@@ -59,14 +59,14 @@ class SeveralParts(Request):
     confidence: float
 
     @classmethod
-    def answer_all(cls, asked: Sequence["SeveralParts"]) -> list[Row]:
+    def answer_all(cls, requests: Sequence["SeveralParts"]) -> list[Row]:
         """The limits, shape (sums, 2); groups of as many parts under the same designs are computed at once."""
         alike: dict[tuple[object, ...], list[int]] = {}
-        for place, query in enumerate(asked):
+        for place, query in enumerate(requests):
             alike.setdefault(query._key(), []).append(place)
-        found: list[Row] = [np.empty((0, 2))] * len(asked)
+        found: list[Row] = [np.empty((0, 2))] * len(requests)
         for places in alike.values():
-            some = _Alike.of([asked[place] for place in places])
+            some = _Alike.of([requests[place] for place in places])
             for place, limits in zip(places, some.limits(), strict=True):
                 found[place] = limits
         return found

@@ -52,18 +52,18 @@ class SingleRatio(Request):
     confidence: float
 
     @classmethod
-    def answer_all(cls, asked: Sequence["SingleRatio"]) -> list[Row]:
+    def answer_all(cls, requests: Sequence["SingleRatio"]) -> list[Row]:
         """The limits, shape (2,); those under one design, of the same values, are computed at once."""
         alike: dict[tuple[bytes, bytes, bytes, float], list[int]] = {}
-        for place, query in enumerate(asked):
+        for place, query in enumerate(requests):
             alike.setdefault(query._key(), []).append(place)
-        found = np.empty((len(asked), 2))
+        found = np.empty((len(requests), 2))
         for places in alike.values():
-            step = max(_AT_ONCE // (_MEANS * len(asked[places[0]].part.matrix) ** 2), 1)
+            step = max(_AT_ONCE // (_MEANS * len(requests[places[0]].part.matrix) ** 2), 1)
             for start in range(0, len(places), step):
                 some = places[start : start + step]
-                first = asked[some[0]]
-                parts = combine_stacks([asked[place].part for place in some])
+                first = requests[some[0]]
+                parts = combine_stacks([requests[place].part for place in some])
                 found[some] = _Refuting.of(parts, first).limits()
         return list(found)
 
@@ -95,10 +95,10 @@ class _Refuting:
     room: float
 
     @classmethod
-    def of(cls, parts: Mixture, asked: SingleRatio) -> "_Refuting":
+    def of(cls, parts: Mixture, request: SingleRatio) -> "_Refuting":
         """Of parts, for what is asked of one of them."""
-        away = asked.positions - np.linspace(0, 1, _MEANS)[:, None] * asked.answers
-        room = math.log(2 / (1 - asked.confidence))
+        away = request.positions - np.linspace(0, 1, _MEANS)[:, None] * request.answers
+        room = math.log(2 / (1 - request.confidence))
         largest = _LARGEST * parts.sizes
         smallest = np.minimum(0.05 * np.sqrt(2 * room * parts.sizes), largest / 2)
         scales = np.geomspace(smallest, largest, _TILTS, axis=1)

@@ -39,11 +39,11 @@ class SeenShares(Request):
     confidence: float
 
     @classmethod
-    def answer_all(cls, asked: Sequence["SeenShares"]) -> list[_Rows]:
+    def answer_all(cls, requests: Sequence["SeenShares"]) -> list[_Rows]:
         """Blaker's limits, shape (shares, 2)."""
-        yes, n = (np.concatenate([getattr(each, name) for each in asked]) for name in ("yes", "n"))
-        lengths = [len(each.n) for each in asked]
-        found = blaker_limits(yes, n, np.repeat([each.confidence for each in asked], lengths))
+        yes, n = (np.concatenate([getattr(each, name) for each in requests]) for name in ("yes", "n"))
+        lengths = [len(each.n) for each in requests]
+        found = blaker_limits(yes, n, np.repeat([each.confidence for each in requests], lengths))
         return np.split(found, np.cumsum(lengths)[:-1])
 
 

@@ -132,7 +132,7 @@ def explain_number(
 
 
 def _judge_known(
-    data: NumberData, covariance: Floats, found: Floats, sample: RowSample | None
+    data: NumberData, covariance: Floats, coefficients: Floats, sample: RowSample | None
 ) -> tuple[Floats, Floats]:
     """Of each coefficient, how many times as far it varies as rows say, and degrees of freedom.
 
@@ -141,8 +141,8 @@ def _judge_known(
     """
     known, counts = data.known, data.counts
     bread: Floats = np.asarray(np.linalg.pinv((known * counts[:, None]).T @ known), dtype=np.float64)
-    factors, freedoms = np.ones(len(found)), np.full(len(found), np.inf)
-    rest = _list_scores(data, found)[:, 0]
+    factors, freedoms = np.ones(len(coefficients)), np.full(len(coefficients), np.inf)
+    rest = _list_scores(data, coefficients)[:, 0]
     evenly = float(counts @ rest**2 / counts.sum()) * np.diag(bread)
     for place in range(1, known.shape[1]):
         units = (
@@ -157,9 +157,9 @@ def _judge_known(
         if few or sample is not None:
             factors[place], freedoms[place] = math.sqrt(factor), own
     if sample is not None:
-        scores = _list_scores(data, found)
+        scores = _list_scores(data, coefficients)
         inverse: Floats = np.asarray(np.linalg.pinv(_list_products(data)), dtype=np.float64)
-        for place in range(known.shape[1], len(found)):
+        for place in range(known.shape[1], len(coefficients)):
             products = -_leave(data, np.zeros(len(counts)), inverse[place])
             factor, own = sample.list_units(scores, place, inverse, products).judge()
             factors[place], freedoms[place] = math.sqrt(factor), own
@@ -207,15 +207,15 @@ def _fit_counts(data: NumberData, counts: Floats) -> Floats:
     return _solve(own, _list_products(own))
 
 
-def _list_scores(data: NumberData, found: Floats) -> Floats:
+def _list_scores(data: NumberData, coefficients: Floats) -> Floats:
     """What each row, counted once, leaves of the normal equations, shape (n, 1 + p + q)."""
-    return _leave(data, data.tops, found)
+    return _leave(data, data.tops, coefficients)
 
 
-def _leave(data: NumberData, tops: Floats, found: Floats) -> Floats:
+def _leave(data: NumberData, tops: Floats, coefficients: Floats) -> Floats:
     """Of each row, its guesses times `tops`, less its products times what is found."""
     width = data.known.shape[1]
-    known, slopes = data.known @ found[:width], found[width:]
+    known, slopes = data.known @ coefficients[:width], coefficients[width:]
     rest = tops - data.bottoms * (known + data.guesses @ slopes)
     others = known[:, None] + slopes + (data.guesses * slopes) @ data.apart
     left = data.guesses * (tops[:, None] - data.bottoms[:, None] * others)
@@ -236,18 +236,27 @@ def _is_sure(data: NumberData, matrix: Floats) -> bool:
 
 
 def _state(
-    found: Floats, covariance: Floats, place: int, unit: float, reach: float, width: float, *, sure: bool
+    coefficients: Floats,
+    covariance: Floats,
+    place: int,
+    unit: float,
+    reach: float,
+    width: float,
+    *,
+    sure: bool,
 ) -> ExplainedEffect:
-    value, error = float(found[place]), math.sqrt(max(float(covariance[place, place]), 0.0))
+    value, error = float(coefficients[place]), math.sqrt(max(float(covariance[place, place]), 0.0))
     low, high = value - reach * error, value + reach * error
     tells = sure and (not low < 0 < high or high - low <= width)
     own = value / unit, error / unit
     return ExplainedEffect(*own, (low / unit, high / unit), "sandwich", tells, *own)
 
 
-def _test(found: Floats, covariance: Floats, places: list[int], freedoms: Floats) -> LikelihoodRatioTest:
+def _test(
+    coefficients: Floats, covariance: Floats, places: list[int], freedoms: Floats
+) -> LikelihoodRatioTest:
     """A Wald test; its statistic is as large as a chi-squared one of as many degrees of freedom would be."""
     freedom = float(freedoms[places].min())
-    made = compare_with_zero(found[places], covariance[np.ix_(places, places)], freedom)
+    made = compare_with_zero(coefficients[places], covariance[np.ix_(places, places)], freedom)
     rank = made.degrees_of_freedom[0]
     return LikelihoodRatioTest(rank * made.statistic, rank, made.p_value)

@@ -47,9 +47,9 @@ class Replicates:
         """Whether distances count: as of a census they hardly do, and tell nothing of what coins and lists do."""
         return bool(self.factors.sum() > _HARDLY)
 
-    def vary(self, values: Floats, found: Floats) -> Floats:
+    def vary(self, values: Floats, coefficients: Floats) -> Floats:
         """The covariance of estimates, of which `values` has those of each replicate, shape (count, q)."""
-        apart = values - (values.mean(axis=0) if self.centred else found)
+        apart = values - (values.mean(axis=0) if self.centred else coefficients)
         return np.asarray((apart * self.factors[:, None]).T @ apart)
 
 

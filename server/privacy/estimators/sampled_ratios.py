@@ -112,7 +112,7 @@ def estimate_row_ratios(tops: Floats, bottoms: Floats, sample: SampleDesign) -> 
 def _estimate(
     tops: Floats,
     bottoms: Floats,
-    asked: NDArray[np.bool_],
+    eligible: NDArray[np.bool_],
     parts: Sequence[GuessedPart],
     sample: SampleDesign,
 ) -> RatioEstimates:
@@ -122,18 +122,18 @@ def _estimate(
     values = weights @ tops / people
     rest = np.nan_to_num(tops - values * bottoms)
     covariance = (
-        _vary_by_drawing(parts, sample, rest, asked, values, people)
+        _vary_by_drawing(parts, sample, rest, eligible, values, people)
         if sample.replicates is None
         else _vary_by_replicates(tops, bottoms, values, sample)
     )
     floor = _vary_at_least(parts, weights, values, people)
     covariance += np.diag(np.maximum(floor - np.diag(covariance), 0))
-    rows = asked.sum(axis=0)
+    rows = eligible.sum(axis=0)
     with np.errstate(invalid="ignore", divide="ignore"):
-        evenly = (weights @ rest**2) * (weights @ asked) / people**2 / rows
+        evenly = (weights @ rest**2) * (weights @ eligible) / people**2 / rows
         # What coins add to rows that count the same, by Kish's design effect: alike reports tell nothing of chance.
-        evenly = np.maximum(evenly, floor * (weights @ asked) ** 2 / (weights**2 @ asked) / rows)
-    return RatioEstimates(values, covariance, evenly, _count_freedom(sample, asked), rows)
+        evenly = np.maximum(evenly, floor * (weights @ eligible) ** 2 / (weights**2 @ eligible) / rows)
+    return RatioEstimates(values, covariance, evenly, _count_freedom(sample, eligible), rows)
 
 
 def compare_with_zero(values: Floats, covariance: Floats, freedom: float) -> WaldTest:
@@ -155,10 +155,10 @@ def compare_with_zero(values: Floats, covariance: Floats, freedom: float) -> Wal
     return WaldTest(statistic, (rank, left), float(fdtrc(rank, left, statistic)))
 
 
-def _count_freedom(sample: SampleDesign, asked: NDArray[np.bool_]) -> Groups:
+def _count_freedom(sample: SampleDesign, eligible: NDArray[np.bool_]) -> Groups:
     if sample.replicates is not None:
-        return np.full(asked.shape[1], sample.replicates.degrees_of_freedom)
-    found = [sample.units.count_freedom(own) - sample.fitted for own in asked.T]
+        return np.full(eligible.shape[1], sample.replicates.degrees_of_freedom)
+    found = [sample.units.count_freedom(own) - sample.fitted for own in eligible.T]
     return np.maximum(np.array(found, np.int64), 0)
 
 
@@ -166,7 +166,7 @@ def _vary_by_drawing(
     parts: Sequence[GuessedPart],
     sample: SampleDesign,
     rest: Floats,
-    asked: NDArray[np.bool_],
+    eligible: NDArray[np.bool_],
     values: Floats,
     people: Floats,
 ) -> Floats:
@@ -177,7 +177,7 @@ def _vary_by_drawing(
     whole = bool(sample.margins) or sample.strata is not None
     counted = np.ones(len(units.strata), np.bool_)
     if not whole:
-        counted = units.add_up(asked.astype(np.float64)).sum(axis=1) > 0
+        counted = units.add_up(eligible.astype(np.float64)).sum(axis=1) > 0
     drawn, endless = units.vary(units.add_up(np.nan_to_num(pulls)), counted)
     free = int(counted.sum()) - len(np.unique(units.strata[counted]))
     if free <= sample.fitted:

@@ -127,12 +127,12 @@ class RowSample:
         found[self.rows] = numbers[self.alike]
         return found
 
-    def fit_again(self, fit: Callable[[Floats], Floats], found: Floats) -> Floats:
+    def fit_again(self, fit: Callable[[Floats], Floats], coefficients: Floats) -> Floats:
         """The covariance of what is fitted, of its values under each of the replicate weights."""
         replicates = self.replicates
         assert replicates is not None
         values = [fit(self.count_alike(replicates.make(number))) for number in range(replicates.count)]
-        return replicates.vary(np.array(values), found)
+        return replicates.vary(np.array(values), coefficients)
 
 
 def widen(drawn: Floats, alone: Floats, factors: Floats) -> Floats:

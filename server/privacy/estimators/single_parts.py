@@ -42,19 +42,19 @@ class SinglePart(Request):
     confidence: float
 
     @classmethod
-    def answer_all(cls, asked: Sequence["SinglePart"]) -> list[Row]:
+    def answer_all(cls, requests: Sequence["SinglePart"]) -> list[Row]:
         """The limits, shape (sums, 2); those under one design, of the same values, are computed at once."""
         alike: dict[tuple[bytes, bytes, float], list[int]] = {}
-        for place, query in enumerate(asked):
+        for place, query in enumerate(requests):
             values = b"".join(row.tobytes() for row in query.rows)
             alike.setdefault((query.part.matrix.tobytes(), values, query.confidence), []).append(place)
-        found: list[Row] = [np.empty((0, 2))] * len(asked)
+        found: list[Row] = [np.empty((0, 2))] * len(requests)
         for places in alike.values():
-            first = asked[places[0]]
+            first = requests[places[0]]
             step = max(_AT_ONCE // (len(first.rows) * first.part.matrix.size), 1)
             for start in range(0, len(places), step):
                 some = places[start : start + step]
-                parts = combine_stacks([asked[place].part for place in some])
+                parts = combine_stacks([requests[place].part for place in some])
                 for place, limits in zip(some, _limits(parts, first.rows, first.confidence), strict=True):
                     found[place] = limits
         return found

@@ -23,7 +23,7 @@ class Request(ABC):
 
     @classmethod
     @abstractmethod
-    def answer_all(cls, asked: Sequence[Any]) -> list[NDArray[np.float64]]:
+    def answer_all(cls, queries: Sequence[Any]) -> list[NDArray[np.float64]]:
         """The limits that requests of this class ask for, of all computations at once."""
 
 
@@ -46,9 +46,9 @@ class Means(Request):
     z: float
 
     @classmethod
-    def answer_all(cls, asked: Sequence["Means"]) -> list[NDArray[np.float64]]:
+    def answer_all(cls, requests: Sequence["Means"]) -> list[NDArray[np.float64]]:
         """The limits of the means, part by part, shape (means, 2)."""
-        return _limits(asked)
+        return _limits(requests)
 
 
 _AT_ONCE = 1 << 17
@@ -130,11 +130,11 @@ def find_root(
     return a
 
 
-def _limits(asked: Sequence[Means]) -> list[NDArray[np.float64]]:
+def _limits(requests: Sequence[Means]) -> list[NDArray[np.float64]]:
     """Of each of them; means with as many reports each are computed at once."""
     blocks = [
         (values, counts, each.z)
-        for each in asked
+        for each in requests
         for values, counts in zip(each.values, each.counts, strict=True)
     ]
     starts = np.cumsum([0, *(len(counts) for _values, counts, _z in blocks)])
@@ -151,5 +151,5 @@ def _limits(asked: Sequence[Means]) -> list[NDArray[np.float64]]:
         for start in range(0, len(places), step):
             some = slice(start, start + step)
             found[places[some]] = score_limits(values[some], counts[some], z[some])
-    ends = np.cumsum([0, *(sum(len(counts) for counts in each.counts) for each in asked)]).tolist()
+    ends = np.cumsum([0, *(sum(len(counts) for counts in each.counts) for each in requests)]).tolist()
     return [found[first:last] for first, last in pairwise(ends)]

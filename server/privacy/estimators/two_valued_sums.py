@@ -47,9 +47,9 @@ class TwoValuedSums(Request):
     confidence: float
 
     @classmethod
-    def answer_all(cls, asked: Sequence["TwoValuedSums"]) -> list[Row]:
+    def answer_all(cls, requests: Sequence["TwoValuedSums"]) -> list[Row]:
         """The limits, shape (sums, 2); those over as many parts are computed at once."""
-        sums = [_Sum.of(each, rows) for each in asked for rows in each.sums]
+        sums = [_Sum.of(each, rows) for each in requests for rows in each.sums]
         limits = np.array([[one.base, one.base] for one in sums])
         by_length: dict[tuple[int, float], list[int]] = {}
         for place, seen in enumerate(sums):
@@ -60,7 +60,7 @@ class TwoValuedSums(Request):
         for (_parts, confidence), places in by_length.items():
             own = [sums[place] for place in places]
             limits[places] += _bounds(own, math.log(2 / (1 - confidence)))
-        return np.split(limits, np.cumsum([len(each.sums) for each in asked])[:-1])
+        return np.split(limits, np.cumsum([len(each.sums) for each in requests])[:-1])
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,9 +82,9 @@ class _Sum:
     confidence: float
 
     @classmethod
-    def of(cls, asked: TwoValuedSums, rows: Sequence[Row]) -> "_Sum":
+    def of(cls, request: TwoValuedSums, rows: Sequence[Row]) -> "_Sum":
         """Of what is asked, a sum."""
-        stacks = asked.stacks
+        stacks = request.stacks
         n = np.concatenate([each.sizes for each in stacks]).astype(np.float64)
         weights = np.concatenate([each.weights for each in stacks])
         means = np.concatenate([each.observed @ row for each, row in zip(stacks, rows, strict=True)])
@@ -93,7 +93,7 @@ class _Sum:
         reach = weights * np.repeat([float(np.ptp(row)) for row in rows], lengths)
         some = reach > 0
         shares = (weights * (means - bottoms) / np.where(some, reach, 1)).clip(0, 1)
-        return cls(float(weights @ bottoms), reach[some], n[some], shares[some], asked.confidence)
+        return cls(float(weights @ bottoms), reach[some], n[some], shares[some], request.confidence)
 
     @property
     def total(self) -> float:

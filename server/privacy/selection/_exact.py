@@ -28,9 +28,9 @@ def pick_weighted(weights: Sequence[int]) -> int:
     return bisect_right(ends, randbelow(ends[-1]))
 
 
-def has_size(size: int, wanted: int) -> bool:
+def has_size(size: int, target: int) -> bool:
     """Whether as many were taken as are wanted; else all of it is drawn again."""
-    return size == wanted
+    return size == target
 
 
 def keep_levels(levels: int) -> bool:

@@ -64,9 +64,7 @@ def _ask_of(
     return SearchQuestion.of(terms.item, source.shape, name, "yes", ()), source
 
 
-def _compare(
-    search: OngoingSearch, asked: tuple[SearchQuestion, Source]
-) -> tuple[bool, OngoingSearch | None]:
-    wanted, source = asked
+def _compare(search: OngoingSearch, case: tuple[SearchQuestion, Source]) -> tuple[bool, OngoingSearch | None]:
+    wanted, source = case
     above, after = wanted.compare(search, source)
     return above, after if after.left else None

@@ -142,10 +142,10 @@ class TopAnswers:
             return min(wanted, options - wanted) * self._of_each(1)
         return self._of_each(wanted)
 
-    def _of_each(self, wanted: int) -> float:
+    def _of_each(self, answer: int) -> float:
         if self.compared.alike:  # counts, in one of which somebody comes or goes
             return 1.0 if is_bounded(self.shape) else 0.5
-        return several_sensitivity(self.compared.weights.weights, wanted, self.shape.neighbours)
+        return several_sensitivity(self.compared.weights.weights, answer, self.shape.neighbours)
 
     @property
     def _wanted(self) -> int:

@@ -124,9 +124,9 @@ def strata_weights(
         numbers += table[places].reshape(len(places), -1) @ row
         variances += noise.variance * float(row @ row)
 
-    def enough(own: Sequence[int]) -> bool:
-        error = float(np.sqrt(variances * len(own)))
-        return bool(numbers[list(own)].sum() >= max(FEWEST, ERRORS * error))
+    def enough(sizes: Sequence[int]) -> bool:
+        error = float(np.sqrt(variances * len(sizes)))
+        return bool(numbers[list(sizes)].sum() >= max(FEWEST, ERRORS * error))
 
     collapsed = collapse(
         [leaves[place].path for place in places],

@@ -190,10 +190,10 @@ _MOST_ERROR = {
 """By the unit of an error, more than any could be: all of them, everybody, or the largest sum or spread of numbers."""
 
 
-def unit_of_error(kind: str, asked: Mapping[str, Any]) -> str:
+def unit_of_error(kind: str, entry: Mapping[str, Any]) -> str:
     """What the error of an item is of; of a table by strata, of numbers of people."""
     unit = KINDS[kind].unit
-    return "people" if unit == "share" and asked.get("by_stratum") else unit
+    return "people" if unit == "share" and entry.get("by_stratum") else unit
 
 
 def _item(document: Mapping[str, Any], field: str) -> Item:

@@ -68,8 +68,8 @@ def admitted_sentence(words: ReportWords, admissions: Sequence[Admission]) -> st
             )
             for each in admissions
         ]
-    said = _("Who could answer: %(ways)s.", ways="; ".join(parts))
-    return f"{said} {_(ANY_NUMBER)}" if has_open_link(admissions) else said
+    text = _("Who could answer: %(ways)s.", ways="; ".join(parts))
+    return f"{text} {_(ANY_NUMBER)}" if has_open_link(admissions) else text
 
 
 def _describe_forging(

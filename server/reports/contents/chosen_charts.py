@@ -19,9 +19,9 @@ def draw_count(words: ReportWords, entry: Released, questions: QuestionsByVersio
             continue
         axis = axis_around(figure.value, (figure.low, figure.high), lowest=0)
         value, _error, least, most = (cell.text for cell in numbers(words, entry, figure, questions))
-        said = _("%(estimate)s (%(low)s to %(high)s)", estimate=value, low=least, high=most)
+        text = _("%(estimate)s (%(low)s to %(high)s)", estimate=value, low=least, high=most)
         label = place(words, entry, figure, questions).text
-        row = PlottedEstimate(label, said, figure.value, (figure.low, figure.high))
+        row = PlottedEstimate(label, text, figure.value, (figure.low, figure.high))
         confidence = words.level(entry.confidence)
         caption = (
             _("Number of rows, with the %(confidence)s %% interval of the noise", confidence=confidence)

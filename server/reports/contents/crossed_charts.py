@@ -89,17 +89,17 @@ def _cell(words: ReportWords, share: JointShare, chosen: bool) -> TableCell:
 
 
 def _plot_share(
-    words: ReportWords, name: str, share: ConditionalShare, told: Interval, heading: str = ""
+    words: ReportWords, name: str, share: ConditionalShare, interval: Interval, heading: str = ""
 ) -> PlottedEstimate:
     """With the numbers that the sentence has."""
     value = share.possible
-    said = words.gettext(
+    text = words.gettext(
         "%(estimate)s (%(low)s to %(high)s)",
         estimate="–" if value is None else words.integer(round(100 * value)),
-        low=words.number(told[0]),
-        high=words.number(told[1]),
+        low=words.number(interval[0]),
+        high=words.number(interval[1]),
     )
-    return PlottedEstimate(name, said, value, share.interval, heading)
+    return PlottedEstimate(name, text, value, share.interval, heading)
 
 
 def _plot_means(words: ReportWords, report: Report, crossed: Crossed) -> Iterator[PlottedEstimate]:
@@ -109,7 +109,7 @@ def _plot_means(words: ReportWords, report: Report, crossed: Crossed) -> Iterato
         value = compared.gave.possible
         low, high = (first + width * end for end in compared.gave.interval)
         place = None if value is None else first + width * value
-        said = words.gettext(
+        sentence = words.gettext(
             "%(estimate)s (%(low)s to %(high)s)",
             estimate=words.measure(place, width),
             low=words.measure(low, width),
@@ -117,4 +117,4 @@ def _plot_means(words: ReportWords, report: Report, crossed: Crossed) -> Iterato
         )
         name = answer(report.definition, crossed.row.question, index).text
         heading = "" if index else crossed.column.question.text
-        yield PlottedEstimate(name, said, place, (low, high), heading)
+        yield PlottedEstimate(name, sentence, place, (low, high), heading)

@@ -90,17 +90,17 @@ def _say_rate(words: ReportWords, report: Report, invited: InvitedCodes) -> str:
         "issued": words.integer(invited.issued),
     }
     if name_rate(report.study) == PARTICIPATION_RATE:
-        said = _(
+        sentence = _(
             "Participation rate, as AAPOR calls it where those invited are no probability sample: %(rate)s, %(used)s "
             "of %(issued)s codes issued.",
             **numbers,
         )
     else:
-        said = _(
+        sentence = _(
             "Response rate (AAPOR RR1): %(rate)s, %(used)s of %(issued)s codes issued.",
             **numbers,
         )
-    return f"{said} {_(ALL_ISSUED)}"
+    return f"{sentence} {_(ALL_ISSUED)}"
 
 
 def describe_released_rate(words: ReportWords, published: Published) -> Iterator[Paragraph]:
@@ -111,13 +111,13 @@ def describe_released_rate(words: ReportWords, published: Published) -> Iterator
         return
     numbers = {"issued": words.integer(rate.issued), "rate": words.percent(rate.value)}
     if name_rate(published.study) == PARTICIPATION_RATE:
-        said = _(
+        sentence = _(
             "Participation rate, as AAPOR calls it where those invited are no probability sample: %(rate)s of "
             "%(issued)s codes issued.",
             **numbers,
         )
     else:
-        said = _("Response rate (AAPOR RR1): %(rate)s of %(issued)s codes issued.", **numbers)
+        sentence = _("Response rate (AAPOR RR1): %(rate)s of %(issued)s codes issued.", **numbers)
     if not rate.exact:
         noise = _(
             "Noise was added to the number of responses: with %(confidence)s %% confidence the rate is %(low)s to "
@@ -126,8 +126,8 @@ def describe_released_rate(words: ReportWords, published: Published) -> Iterator
             low=words.percent(rate.low),
             high=words.percent(rate.high),
         )
-        said = f"{said} {noise}"
-    yield make_paragraph(f"{said} {_(ALL_ISSUED)}")
+        sentence = f"{sentence} {noise}"
+    yield make_paragraph(f"{sentence} {_(ALL_ISSUED)}")
 
 
 def describe_missing(words: ReportWords, questions: Sequence[Question]) -> Paragraph:
@@ -240,5 +240,5 @@ def _say_planned(words: ReportWords, report: Report, achieved: Sequence[Achieved
 def list_references(words: ReportWords, references: Iterable[Reference]) -> Section:
     """The works that the methods of this report come from."""
     cited = tuple(Paragraph(Text(reference.cite(), from_survey=True)) for reference in references)
-    said = words.gettext("The works that the methods of this report come from, and no others.")
-    return Section("references", Text(words.gettext("References")), (make_paragraph(said), *cited))
+    sentence = words.gettext("The works that the methods of this report come from, and no others.")
+    return Section("references", Text(words.gettext("References")), (make_paragraph(sentence), *cited))

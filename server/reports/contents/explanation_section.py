@@ -130,13 +130,13 @@ class ExplainedNames:
         return self._words.gettext(_KNOWN[name])
 
     def call_step(
-        self, explained: ExplainedAnswer, predictor: ExplainedPredictor, found: ExplainedStep
+        self, explained: ExplainedAnswer, predictor: ExplainedPredictor, step: ExplainedStep
     ) -> Text:
         """A level beside the one that it is compared with, or one more of a number; of several answers which."""
-        called = self._call_level(predictor, found.name)
-        if found.answer is None:
+        called = self._call_level(predictor, step.name)
+        if step.answer is None:
             return called
-        answers = (self.call_answer(explained.outcome, place) for place in (found.answer, 0))
+        answers = (self.call_answer(explained.outcome, place) for place in (step.answer, 0))
         return self._quote(f"{called.text}: {' / '.join(answers)}")
 
     def _call_level(self, predictor: ExplainedPredictor, step: str) -> Text:
@@ -221,10 +221,10 @@ def _draw(
     title, drawn, rows = words.gettext("Odds ratios"), None, []
     for predictor, step, effect in steps:
         low, high = effect.odds_ratio_interval
-        said = words.gettext("not told")
+        sentence = words.gettext("not told")
         if effect.tells:
             digits = formatting.count_digits((effect.odds_ratio, low, high, 1.0))
-            said = words.gettext(
+            sentence = words.gettext(
                 _OPEN_RANGES[low == 0] if effect.open else N_("%(estimate)s (%(low)s to %(high)s)"),
                 estimate=write(effect.odds_ratio, digits=digits),
                 low=write(low, digits=digits),
@@ -233,7 +233,7 @@ def _draw(
         rows.append(
             PlottedEstimate(
                 named.call_step(explained, predictor, step).text,
-                said,
+                sentence,
                 count_doublings(effect.odds_ratio) if effect.tells else None,
                 (count_doublings(low), count_doublings(high)) if effect.tells else None,
                 "" if predictor is drawn else named.call_column(predictor.column).text,

@@ -132,8 +132,8 @@ def numbers(
         width = max(abs(figure.value or 1.0), 1e-6) if ends is None else width_of(figure.statistic, ends)
         return tuple(cell_texts.measure(words, number, width) for number in found)
     if figure.statistic == "above":
-        said = words.gettext("Yes") if figure.value else words.gettext("No")
-        return Number(figure.value, said, "0"), *(cell_texts.real(words, number) for number in found[1:])
+        text = words.gettext("Yes") if figure.value else words.gettext("No")
+        return Number(figure.value, text, "0"), *(cell_texts.real(words, number) for number in found[1:])
     return tuple(cell_texts.real(words, number) for number in found)
 
 

@@ -54,15 +54,15 @@ def _title(finding: ReleaseFinding) -> str:
 
 def _draw_dots(words: ReportWords, finding: ReleaseFinding, extent: FindingRange) -> Chart:
     sure, may = round(extent.low), round(extent.high - extent.low)
-    said = words.gettext(
+    sentence = words.gettext(
         "Of 100 dots %(sure)s are filled: very likely; %(may)s more are rings: possible.",
         sure=sure,
         may=may,
     )
-    made = charts.hundred_dots(_title(finding), sure, may, said)
-    point = PlottedEstimate(extent.label.text, said, extent.value, extent.interval)
+    made = charts.hundred_dots(_title(finding), sure, may, sentence)
+    point = PlottedEstimate(extent.label.text, sentence, extent.value, extent.interval)
     chart = _name(finding, made, Plot((point,), charts.share_axis([extent.interval]), PERCENT))
-    return replace(chart, reading=said)
+    return replace(chart, reading=sentence)
 
 
 def _place(extent: FindingRange, ends: tuple[float, float]) -> tuple[float | None, tuple[float, float]]:
@@ -102,13 +102,13 @@ def _draw_lines(
         value, interval = _place(extent, finding.ends)
         low, high = (min(max(end, first), last) for end in interval)
         value = None if value is None else min(max(value, first), last)
-        said = words.gettext(
+        sentence = words.gettext(
             "%(low)s to %(high)s",
             low=words.number(extent.low),
             high=_with_unit(words, extent.high, None if asked_as is None else asked_as[1]),
         )
         of = extent.label.text if len(finding.ranges) > 1 else ""
-        rows.append(PlottedEstimate(of, said, value, (low, high)))
+        rows.append(PlottedEstimate(of, sentence, value, (low, high)))
     axis = charts.mean_axis(first, last, None)
     made = charts.estimates(_title(finding), rows, axis, words.number)
     form = cell_texts.measure(words, None, last - first).form

@@ -41,19 +41,19 @@ def _list_sentences(section: Section) -> Iterator[tuple[Text, str]]:
 
 def order_lead(
     words: ReportWords,
-    found: Section,
-    said: tuple[tuple[Text, str], ...],
+    section: Section,
+    texts: tuple[tuple[Text, str], ...],
     rest: tuple[Section, ...],
 ) -> tuple[Section, ...]:
     """What was found, then what is said of all of it.
 
-    Where figures would fill the first page, it has the sentences alone (`said`), and the figures stand at the end.
+    Where figures would fill the first page, it has the sentences alone (`texts`), and the figures stand at the end.
     """
-    if _measure(found) <= _ROOM:
-        return found, *rest
-    listed = Section(found.name, found.title, (*found.blocks, FindingList(said)))
+    if _measure(section) <= _ROOM:
+        return section, *rest
+    listed = Section(section.name, section.title, (*section.blocks, FindingList(texts)))
     figures = Section("figures", Text(words.gettext("Each finding with its figure")))
-    return listed, *rest, replace(figures, sections=found.sections)
+    return listed, *rest, replace(figures, sections=section.sections)
 
 
 def _measure(section: Section) -> float:

@@ -86,21 +86,21 @@ def _describe(
 
 def _say_rows(words: ReportWords, fitted_model: FittedModel) -> str:
     _ = words.gettext
-    said = _(
+    sentence = _(
         "Rows used: %(used)s. Left out, as a cell is empty or of a group that is not in the model: %(left)s.",
         used=words.integer(fitted_model.used),
         left=words.integer(fitted_model.left_out),
     )
     freedom = fitted_model.finding.freedom
     if freedom is not None:
-        said += " " + _(
+        sentence += " " + _(
             "Intervals are by Student’s t with %(freedom)s degrees of freedom.",
             freedom=words.integer(freedom),
         )
     if not fitted_model.groups:
-        return said
+        return sentence
     groups = ", ".join(f"{name} {words.integer(rows)}" for name, rows in fitted_model.groups)
-    return said + " " + _("Of each group: %(groups)s.", groups=groups)
+    return sentence + " " + _("Of each group: %(groups)s.", groups=groups)
 
 
 def _say_test(words: ReportWords, test: ModelTest) -> str:

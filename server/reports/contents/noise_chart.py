@@ -74,12 +74,12 @@ def show_noise(
     if shape is None:
         return ShownNoise(_(_UNTOLD[kind])) if kind in _UNTOLD else None
     if isinstance(shape, AddedNoise):
-        said = _("This much is added to the sum, by chance alone; it is the same whatever the rows say.")
+        sentence = _("This much is added to the sum, by chance alone; it is the same whatever the rows say.")
         if kind != ItemKind.SUM:
-            said = _(_ADDED)
+            sentence = _(_ADDED)
         if shape.fitted:
-            said += " " + _("Then the numbers are made to add up, which takes some of it away.")
-        return ShownNoise(said, draw_noise(words, shape, confidence))
+            sentence += " " + _("Then the numbers are made to add up, which takes some of it away.")
+        return ShownNoise(sentence, draw_noise(words, shape, confidence))
     return ShownNoise(f"{_(_HINTS[kind])} {_(_EACH_ALONE)}", _draw_odds(words, kind, shape.rate))
 
 

@@ -31,11 +31,13 @@ def plot_figure(
     """A figure as a row of a chart: its number in words, with the interval where it has one."""
     value, _error, low, high = (cell.text for cell in numbers(words, entry, figure, questions))
     if figure.low is None or figure.high is None:
-        limits, said = None, value
+        limits, sentence = None, value
     else:
         limits = figure.low, figure.high
-        said = words.gettext("%(estimate)s (%(low)s to %(high)s)", estimate=value, low=low, high=high)
-    return PlottedEstimate(label or place(words, entry, figure, questions).text, said, figure.value, limits)
+        sentence = words.gettext("%(estimate)s (%(low)s to %(high)s)", estimate=value, low=low, high=high)
+    return PlottedEstimate(
+        label or place(words, entry, figure, questions).text, sentence, figure.value, limits
+    )
 
 
 def _draw_sum(

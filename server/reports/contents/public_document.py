@@ -147,8 +147,8 @@ def _lead(words: ReportWords, published: Published) -> tuple[Section, ...]:
     _ = words.gettext
     questions = QuestionsByVersion({version.number: version.definition for version in published.versions})
     findings = tuple(_findings(words, published, questions))
-    said = describe_answered(words, published)
-    first: list[Block] = [methods.make_paragraph(f"{said}.")] if said else []
+    sentence = describe_answered(words, published)
+    first: list[Block] = [methods.make_paragraph(f"{sentence}.")] if sentence else []
     released = published.ledger.released
     if not released:
         first.append(methods.make_paragraph(_("Nothing was released yet.")))

@@ -90,8 +90,8 @@ def _call_field(words: ReportWords, name: str) -> str:
 def _state_field(words: ReportWords, study: StudySheet, name: str) -> Cell | None:
     """What a field says; None where it is empty."""
     if name == "field":
-        said = say_days(words, study)
-        return Text(said) if said else None
+        sentence = say_days(words, study)
+        return Text(sentence) if sentence else None
     if name == "population":
         found = choose_language(study.population, words.locale)
         return None if found is None else Text(found[1], from_survey=True, language=found[0])

@@ -22,7 +22,7 @@ class Covariate:
     dates: Literal["", "by_day", "by_week", "weeks"] = ""
 
 
-def read_covariate(stated: Mapping[str, Any], field: str) -> Covariate:
+def read_covariate(document: Mapping[str, Any], field: str) -> Covariate:
     """Check what the schema cannot.
 
     Raises
@@ -30,23 +30,23 @@ def read_covariate(stated: Mapping[str, Any], field: str) -> Covariate:
     InputError
         Naming the field.
     """
-    name = stated["name"].strip()
-    ways = [way for way in ("categories", "dates") if way in stated]
+    name = document["name"].strip()
+    ways = [way for way in ("categories", "dates") if way in document]
     for other in (*ways[1:], *(("low", "high") if ways else ())):
-        if other in stated:
+        if other in document:
             template = N_("must not be given together with %(limit)s")
             raise refuse(422, f"{field}.{other}", template, limit=ways[0])
-    if "dates" in stated:
-        return Covariate(name, dates=stated["dates"])
-    if "categories" in stated:
-        texts = tuple(text.strip() for text in stated["categories"])
+    if "dates" in document:
+        return Covariate(name, dates=document["dates"])
+    if "categories" in document:
+        texts = tuple(text.strip() for text in document["categories"])
         check_unique(texts, f"{field}.categories")
         return Covariate(name, texts)
     for needed in ("low", "high"):
-        if needed not in stated:
+        if needed not in document:
             raise refuse(422, f"{field}.{needed}", N_("is required"))
-    low, high = float(stated["low"]), float(stated["high"])
+    low, high = float(document["low"]), float(document["high"])
     if not low < high:
         template = N_("must be more than %(limit)s; it is %(value)s")
-        raise refuse(422, f"{field}.high", template, limit=stated["low"], value=stated["high"])
+        raise refuse(422, f"{field}.high", template, limit=document["low"], value=document["high"])
     return Covariate(name, (), low, high)

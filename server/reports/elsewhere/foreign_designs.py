@@ -161,11 +161,11 @@ def _make(rows: object, field: str) -> Design:
         raise refuse(422, field, N_("must be the chances of a design: %(value)s"), value=str(error)) from None
 
 
-def _rewrite(entry: Entry, designs: tuple[Design, ...], stated: Mapping[str, Any], field: str) -> Question:
+def _rewrite(entry: Entry, designs: tuple[Design, ...], document: Mapping[str, Any], field: str) -> Question:
     assert isinstance(entry, Question)  # another kind of entry has no design
     wanted = len(entry.answers)
-    if "designs" not in stated:
-        entry = replace(entry, choice=Choice.from_json(stated["design"]))
+    if "designs" not in document:
+        entry = replace(entry, choice=Choice.from_json(document["design"]))
     if len(designs) > 1 and len(designs) != wanted:
         template = N_("must have one entry, or one for each answer, %(limit)d; it has %(length)d")
         raise refuse(422, f"{field}.designs", template, limit=wanted, length=len(designs))

@@ -69,12 +69,12 @@ class ForeignTable:
     models: tuple[Mapping[str, NDArray[np.float64]], ...]
     whole: NDArray[np.int64]
 
-    def patterns(self, definition: Definition, own: NDArray[np.bool_]) -> NDArray[np.uint8]:
+    def patterns(self, definition: Definition, cells: NDArray[np.bool_]) -> NDArray[np.uint8]:
         """The reports of some rows, a column for each byte of the definition."""
         names = [name for question in definition.questions for name in question.columns]
         if not names:
-            return np.zeros((int(own.sum()), 0), np.uint8)
-        return np.stack([self.reports[name][own] for name in names], axis=1)
+            return np.zeros((int(cells.sum()), 0), np.uint8)
+        return np.stack([self.reports[name][cells] for name in names], axis=1)
 
 
 def read_foreign_table(
@@ -209,8 +209,8 @@ def _sort_columns(
                     "must fit version %(limit)s, which has %(low)d reports here; its number is %(value)s"
                 )
                 code = int(codes[cells.header][row])
-                said = '""' if code == ABSENT else str(code)
-                raise refuse_cell(int(whole[row]) + 2, cells.header, template, said, limit=number, low=most)
+                text = '""' if code == ABSENT else str(code)
+                raise refuse_cell(int(whole[row]) + 2, cells.header, template, text, limit=number, low=most)
     known = {covariate.name: values(covariate.name) for covariate in study.covariates}
     weeks = {}
     for covariate in study.covariates:

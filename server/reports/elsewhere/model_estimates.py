@@ -14,7 +14,7 @@ from server.reports.elsewhere.models.model_parts import FittedModel, ModelSpecif
 
 
 def estimate_models(
-    stated: Sequence[ModelSpecification],
+    specifications: Sequence[ModelSpecification],
     table: ForeignTable,
     sample: SampleDesign | None,
     confidence: float,
@@ -33,7 +33,7 @@ def estimate_models(
     """
     found = []
     among = np.arange(table.rows) if counted is None else np.cumsum(counted) - 1
-    for place, (model, every) in enumerate(zip(stated, table.models, strict=True)):
+    for place, (model, every) in enumerate(zip(specifications, table.models, strict=True)):
         values = every if sample is None else {role: column[table.whole] for role, column in every.items()}
         there = np.all([np.isfinite(column) for column in values.values()], axis=0)
         if counted is not None:

@@ -93,12 +93,16 @@ class SampleAnswers:
                 codes = [byte.codes(tally).astype(np.int64) for byte in own]
                 yield join_guesses(rows, codes, [byte.design for byte in own])
 
-    def _cross(self, part: GuessedPart, own: WaveQuestion) -> GuessedPart | None:
+    def _cross(self, part: GuessedPart, wave_question: WaveQuestion) -> GuessedPart | None:
         """Rows of a version, in the groups of a question that it asked, too."""
-        rows, tally = self._find(own)
-        if not len(rows) or not len(part.rows) or self._table.version[part.rows[0]] != own.wave.number:
+        rows, tally = self._find(wave_question)
+        if (
+            not len(rows)
+            or not len(part.rows)
+            or self._table.version[part.rows[0]] != wave_question.wave.number
+        ):
             return None
-        byte = own.bytes(False)[0]
+        byte = wave_question.bytes(False)[0]
         guesses = share_coefficients([byte.design]).numerators
         width = guesses.shape[1]
         return GuessedPart(

@@ -54,7 +54,7 @@ class FittedMargin:
 
 
 def read_margins(
-    stated: Sequence[Mapping[str, Any]], covariates: Sequence[Covariate], nodes: Sequence[Node]
+    documents: Sequence[Mapping[str, Any]], covariates: Sequence[Covariate], nodes: Sequence[Node]
 ) -> tuple[PopulationMargin, ...]:
     """Check what the schema cannot.
 
@@ -72,7 +72,7 @@ def read_margins(
         paths = tuple(node.path for node in every)
         known[STRATUM] = _Categories(paths, tuple(node.path for node in every if node.names not in parents))
     return tuple(
-        _read_margin(margin, known, f"sampling.margins[{place}]") for place, margin in enumerate(stated)
+        _read_margin(margin, known, f"sampling.margins[{place}]") for place, margin in enumerate(documents)
     )
 
 
@@ -88,14 +88,16 @@ class _Categories:
         return [place for place, text in enumerate(self.every) if text == name or text.startswith(inside)]
 
 
-def _read_margin(stated: Mapping[str, Any], known: Mapping[str, _Categories], field: str) -> PopulationMargin:
-    given = [name for name in ("covariate", "covariates") if name in stated]
+def _read_margin(
+    document: Mapping[str, Any], known: Mapping[str, _Categories], field: str
+) -> PopulationMargin:
+    given = [name for name in ("covariate", "covariates") if name in document]
     if len(given) != 1:
         template = N_("must have exactly one of %(limit)s; it has %(value)s")
         limit = "covariate, covariates"
         raise refuse(422, field, template, limit=limit, value=", ".join(given) or "-")
     crossed = given == ["covariates"]
-    names = tuple(text.strip() for text in (stated["covariates"] if crossed else [stated["covariate"]]))
+    names = tuple(text.strip() for text in (document["covariates"] if crossed else [document["covariate"]]))
     for name in names:
         if name not in known or names.count(name) > 1:
             template = N_("must be a covariate of categories, one of %(limit)s; it is %(value)s")
@@ -107,7 +109,7 @@ def _read_margin(stated: Mapping[str, Any], known: Mapping[str, _Categories], fi
         raise refuse(422, field, template, limit=MOST_CELLS, value=int(np.prod(sizes)))
     group_of = np.full(sizes, -1)
     groups = []
-    for number, group in enumerate(stated["groups"]):
+    for number, group in enumerate(document["groups"]):
         where = f"{field}.groups[{number}].of"
         cells = tuple(_read_cell(cell, names, crossed=crossed, field=where) for cell in group["of"])
         for cell in cells:
@@ -118,15 +120,15 @@ def _read_margin(stated: Mapping[str, Any], known: Mapping[str, _Categories], fi
         if group_of[place] < 0:
             template = N_("must hold every category; %(value)s is in none")
             raise refuse(422, f"{field}.groups", template, value=shorten_value(", ".join(cell)))
-    shares = tuple(float(group["share"]) for group in stated["groups"])
+    shares = tuple(float(group["share"]) for group in document["groups"])
     return PopulationMargin(names, sizes, tuple(groups), tuple(group_of.ravel().tolist()), shares)
 
 
-def _read_cell(stated: object, names: Sequence[str], *, crossed: bool, field: str) -> Cell:
-    texts = [stated] if isinstance(stated, str) else list(stated) if isinstance(stated, list) else []
-    if len(texts) != len(names) or isinstance(stated, list) != crossed:
+def _read_cell(value: object, names: Sequence[str], *, crossed: bool, field: str) -> Cell:
+    texts = [value] if isinstance(value, str) else list(value) if isinstance(value, list) else []
+    if len(texts) != len(names) or isinstance(value, list) != crossed:
         template = N_("must have a category of each of %(limit)s; it is %(value)s")
-        raise refuse(422, field, template, limit=", ".join(names), value=shorten_value(stated))
+        raise refuse(422, field, template, limit=", ".join(names), value=shorten_value(value))
     return tuple(text.strip() for text in texts)
 
 

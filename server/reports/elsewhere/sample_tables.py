@@ -109,7 +109,7 @@ class Comparable:
 
 
 def make_sample_tables(
-    stated: Sequence[StatedTable],
+    tables: Sequence[StatedTable],
     known: Comparable,
     table: ForeignTable,
     answers: SampleAnswers,
@@ -124,7 +124,7 @@ def make_sample_tables(
         Naming the field, if a question or what it is compared by is none, or nobody was asked both.
     """
     made = []
-    for place, own in enumerate(stated):
+    for place, own in enumerate(tables):
         field = f"sampling.tables[{place}]"
         versions = known.find_question(own.question, f"{field}.question")
         groups = known.find_groups(own.by, table, f"{field}.by")

@@ -70,7 +70,7 @@ class SampleTogether:
 
 
 def join_sampled(
-    stated: Sequence[str], known: Comparable, answers: SampleAnswers, sample: SampleDesign, confidence: float
+    names: Sequence[str], known: Comparable, answers: SampleAnswers, sample: SampleDesign, confidence: float
 ) -> tuple[SampleTogether, ...]:
     """Each that the study file asks for.
 
@@ -82,7 +82,7 @@ def join_sampled(
     """
     definition = known.waves[0].definition
     try:
-        chosen = parse_together(definition, stated)
+        chosen = parse_together(definition, names)
     except InputError as error:
         raise InputError(error.status, [replace(one, field=FIELD) for one in error.problems]) from None
     return tuple(_join(one, known, answers, sample, confidence) for one in chosen)
@@ -91,7 +91,7 @@ def join_sampled(
 def _join(
     choice: ChosenTogether, known: Comparable, answers: SampleAnswers, sample: SampleDesign, confidence: float
 ) -> SampleTogether:
-    said = shorten_value(", ".join(choice.questions))
+    text = shorten_value(", ".join(choice.questions))
     for name in choice.questions:
         if known.find_question(name, FIELD)[0].question.encoding.between_ends:
             template = N_("must not name a number, which tables compare between groups; it names %(value)s")
@@ -103,11 +103,11 @@ def _join(
         template = N_(
             "must have at most %(limit)d combinations of answers, fewer of very many rows; %(value)s has %(length)d"
         )
-        raise refuse(422, FIELD, template, limit=MOST_CELLS, value=said, length=cells)
+        raise refuse(422, FIELD, template, limit=MOST_CELLS, value=text, length=cells)
     parts = list(answers.join(sides, choice.answers))
     if not parts:
         template = N_("must be questions that somebody was asked together; nobody was asked %(value)s")
-        raise refuse(422, FIELD, template, value=said)
+        raise refuse(422, FIELD, template, value=text)
     ratios = estimate_ratios(parts, sample)
     made = SampleTogether(
         sides,

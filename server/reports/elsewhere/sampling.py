@@ -63,7 +63,7 @@ class Sampling:
 
 
 def read_sampling(
-    stated: Mapping[str, Any] | None, covariates: Sequence[Covariate], nodes: Sequence[Node]
+    document: Mapping[str, Any] | None, covariates: Sequence[Covariate], nodes: Sequence[Node]
 ) -> Sampling | None:
     """Check what the schema cannot.
 
@@ -72,100 +72,100 @@ def read_sampling(
     InputError
         Naming the field.
     """
-    if stated is None:
+    if document is None:
         return None
-    if not stated:
+    if not document:
         template = N_("must have at least one of %(limit)s")
         raise refuse(422, "sampling", template, limit=", ".join(_MEMBERS))
-    margins = read_margins(stated.get("margins", ()), covariates, nodes)
+    margins = read_margins(document.get("margins", ()), covariates, nodes)
     check_unique([margin.name for margin in margins], "sampling.margins")
-    strata, clusters = _read_name(stated, "strata"), _read_name(stated, "clusters")
-    replicates = _read_replicates(stated.get("replicates"))
+    strata, clusters = _read_name(document, "strata"), _read_name(document, "clusters")
+    replicates = _read_replicates(document.get("replicates"))
     if replicates is not None and replicates.columns:
         for other in ("margins", "clusters", "strata", "population"):
-            if other in stated:
+            if other in document:
                 template = N_("must not be given together with %(limit)s")
                 raise refuse(422, f"sampling.{other}", template, limit="sampling.replicates.columns")
     tables = tuple(
-        StatedTable(each["question"].strip(), each["by"].strip()) for each in stated.get("tables", ())
+        StatedTable(each["question"].strip(), each["by"].strip()) for each in document.get("tables", ())
     )
     check_unique([f"{each.question} / {each.by}" for each in tables], "sampling.tables")
     return Sampling(
-        _read_name(stated, "weights"),
+        _read_name(document, "weights"),
         margins,
         clusters,
         strata,
-        _read_population(stated),
+        _read_population(document),
         replicates,
         tables,
-        tuple(stated.get("together", ())),
+        tuple(document.get("together", ())),
     )
 
 
-def _read_name(stated: Mapping[str, Any], member: str) -> str | None:
-    if member not in stated:
+def _read_name(document: Mapping[str, Any], member: str) -> str | None:
+    if member not in document:
         return None
-    name: str = stated[member].strip()
+    name: str = document[member].strip()
     if not name:
         raise refuse(422, f"sampling.{member}", N_("must name a column; it is empty"))
     return name
 
 
-def _read_population(stated: Mapping[str, Any]) -> int | Mapping[str, int] | None:
-    given = stated.get("population")
+def _read_population(document: Mapping[str, Any]) -> int | Mapping[str, int] | None:
+    given = document.get("population")
     if not isinstance(given, Mapping):
-        if given is not None and "strata" in stated:
+        if given is not None and "strata" in document:
             template = N_("must say a number for each stratum, as an object; it is %(value)s")
             raise refuse(422, "sampling.population", template, value=shorten_value(given))
         return None if given is None else int(given)
-    if "strata" not in stated:
+    if "strata" not in document:
         raise refuse(422, "sampling.strata", N_("is required"))
     check_unique(map(str.strip, given), "sampling.population")
     return {name.strip(): int(size) for name, size in given.items()}
 
 
-def _read_replicates(stated: Mapping[str, Any] | None) -> StatedReplicates | None:
-    if stated is None:
+def _read_replicates(document: Mapping[str, Any] | None) -> StatedReplicates | None:
+    if document is None:
         return None
     field = "sampling.replicates"
-    given = [name for name in ("columns", "make") if name in stated]
+    given = [name for name in ("columns", "make") if name in document]
     if len(given) != 1:
         template = N_("must have exactly one of %(limit)s; it has %(value)s")
         raise refuse(422, field, template, limit="columns, make", value=", ".join(given) or "-")
     fitting: tuple[str, ...] = ("columns", "kind", "scale", "rscales", "rho", "centred")
     if given == ["make"]:
-        fitting = ("make", "count", "seed") if stated["make"] == "bootstrap" else ("make",)
-    for member in stated:
+        fitting = ("make", "count", "seed") if document["make"] == "bootstrap" else ("make",)
+    for member in document:
         if member not in fitting:
             template = N_("must not be given together with %(limit)s")
             raise refuse(422, f"{field}.{member}", template, limit=f"{field}.{given[0]}")
     if given == ["make"]:
-        made = stated["make"]
-        count, seed = int(stated.get("count", USUAL_COUNT)), int(stated.get("seed", USUAL_SEED))
+        made = document["make"]
+        count, seed = int(document.get("count", USUAL_COUNT)), int(document.get("seed", USUAL_SEED))
         return (
             StatedReplicates(made, count=count, seed=seed) if made == "bootstrap" else StatedReplicates(made)
         )
-    columns = tuple(text.strip() for text in stated["columns"])
+    columns = tuple(text.strip() for text in document["columns"])
     check_unique(columns, f"{field}.columns")
-    kind = stated.get("kind")
+    kind = document.get("kind")
     if kind is None:
         template = N_("must be one of %(limit)s; it is %(value)s")
         raise refuse(422, f"{field}.kind", template, limit=", ".join(REPLICATE_KINDS), value="-")
     for member, of in (("rscales", "jkn"), ("rho", "fay"), ("scale", "other")):
-        if kind == of and member not in stated:
+        if kind == of and member not in document:
             raise refuse(422, f"{field}.{member}", N_("is required"))
-    if "rho" in stated and kind != "fay":
+    if "rho" in document and kind != "fay":
         template = N_("must not be given together with %(limit)s")
         raise refuse(422, f"{field}.rho", template, limit=f"{field}.kind {kind}")
-    rscales = stated.get("rscales")
+    rscales = document.get("rscales")
     if rscales is not None and len(rscales) != len(columns):
         template = N_("must have as many numbers as there are columns, %(limit)d; it has %(length)d")
         raise refuse(422, f"{field}.rscales", template, limit=len(columns), length=len(rscales))
     return StatedReplicates(
         kind,
         columns,
-        stated.get("scale"),
+        document.get("scale"),
         None if rscales is None else tuple(map(float, rscales)),
-        stated.get("rho"),
-        stated.get("centred", True),
+        document.get("rho"),
+        document.get("centred", True),
     )

@@ -129,7 +129,7 @@ def number_names(
 
 
 def name_cells(
-    definitions: Mapping[int, Definition], stated: Sequence[Mapping[str, Any]]
+    definitions: Mapping[int, Definition], documents: Sequence[Mapping[str, Any]]
 ) -> dict[str, ReportCells]:
     """Of each column of reports of any version, how the file calls it and which texts it may hold.
 
@@ -145,8 +145,8 @@ def name_cells(
                     most = max(len(known), len(own))
                     usual[column] = {str(code): code for code in range(most)}
     found = {column: ReportCells(column, codes) for column, codes in usual.items()}
-    check_unique((entry["name"] for entry in stated), "columns")
-    for place, entry in enumerate(stated):
+    check_unique((entry["name"] for entry in documents), "columns")
+    for place, entry in enumerate(documents):
         field, name = f"columns[{place}]", entry["name"]
         if name not in usual:
             template = N_("must be one of %(limit)s; it is %(value)s")
@@ -169,12 +169,12 @@ def _usual_codes(question: Question, place: int) -> dict[str, int]:
     return codes | {name: code for code, name in enumerate(names)}
 
 
-def find_code(usual: Mapping[str, int], stated: object, field: str) -> int:
+def find_code(usual: Mapping[str, int], value: object, field: str) -> int:
     """The code of an answer that is stated by its name or number; refused where it is none of the usual ones."""
-    code = usual.get(str(stated))
+    code = usual.get(str(value))
     if code is None:
         template = N_("must be one of %(limit)s; it is %(value)s")
-        raise refuse(422, field, template, limit=", ".join(usual), value=shorten_value(stated))
+        raise refuse(422, field, template, limit=", ".join(usual), value=shorten_value(value))
     return code
 
 

@@ -134,9 +134,9 @@ def _read_definitions(document: Mapping[str, Any]) -> dict[int, Definition]:
     return found
 
 
-def _read_strata(stated: Sequence[Mapping[str, Any]]) -> tuple[Node, ...]:
+def _read_strata(documents: Sequence[Mapping[str, Any]]) -> tuple[Node, ...]:
     try:
-        return build_tree([(tuple(one["path"]), one.get("population")) for one in stated])
+        return build_tree([(tuple(one["path"]), one.get("population")) for one in documents])
     except ValueError as error:
         template = N_("must be strata in the order of their tree: %(value)s")
         raise refuse(422, "strata", template, value=str(error)) from None

@@ -46,9 +46,9 @@ class CoinColumn:
         chances = found[0].design.matrix[:, found[0].codes(block.tally)].T
         return np.asarray(chances[:, ::-1] if self.flips else chances)
 
-    def _chances_of_boxes(self, found: Sequence[Byte], block: RowBlock) -> NDArray[np.float64]:
+    def _chances_of_boxes(self, candidates: Sequence[Byte], block: RowBlock) -> NDArray[np.float64]:
         chances = np.ones((len(block.tally.patterns), len(self.levels)))
-        for place, byte in enumerate(found):
+        for place, byte in enumerate(candidates):
             no, yes = byte.design.matrix[:, byte.codes(block.tally)]
             chances *= np.where(np.arange(len(self.levels)) == place, yes[:, None], no[:, None])
         return chances

@@ -188,17 +188,17 @@ class ExplainedColumns:
         self.levels.append(levels)
         self.steps.append(tuple(ExplainedStep(name) for name in (levels[1:] or ("+1",))))
 
-    def _repeat_by_answer(self, own: Predictor, every: int) -> Predictor:
+    def _repeat_by_answer(self, source: Predictor, every: int) -> Predictor:
         """Each of its columns in the linear predictor of each answer but the first, and how likely that answer is."""
         answers = range(len(self._outcome.levels) - 1)
         scores = [
             (np.arange(len(self._outcome.levels)) == answer + 1).astype(np.float64) for answer in answers
         ]
         return Predictor(
-            tuple(answer * every + column for answer in answers for column in own.columns),
-            tuple(pair for _ in answers for pair in own.pairs),
-            own.unit,
-            tuple(scores[answer] for answer in answers for _ in own.columns),
+            tuple(answer * every + column for answer in answers for column in source.columns),
+            tuple(pair for _ in answers for pair in source.pairs),
+            source.unit,
+            tuple(scores[answer] for answer in answers for _ in source.columns),
         )
 
     def make_likelihood(self, on_step: Callable[[], None]) -> LatentData:
@@ -245,12 +245,12 @@ def _pair_known(
     )
 
 
-def _pair_answers(own: tuple[int, ...]) -> tuple[tuple[EffectSetting, EffectSetting], ...]:
-    nobody = tuple(0.0 for _ in own)
+def _pair_answers(answers: tuple[int, ...]) -> tuple[tuple[EffectSetting, EffectSetting], ...]:
+    nobody = tuple(0.0 for _ in answers)
     return tuple(
         (
-            EffectSetting(False, own, nobody),
-            EffectSetting(False, own, tuple(float(k == level) for k in range(len(own)))),
+            EffectSetting(False, answers, nobody),
+            EffectSetting(False, answers, tuple(float(k == level) for k in range(len(answers)))),
         )
-        for level in range(len(own))
+        for level in range(len(answers))
     )

@@ -126,10 +126,10 @@ def _describe(name: str, column: str, report: Report, language: str, not_asked: 
     return CodeVariable(name, _join_versions(asked), said, max(said), missing, levels)
 
 
-def _join_versions(said: Mapping[int, str]) -> str:
+def _join_versions(labels: Mapping[int, str]) -> str:
     """A text where all versions say the same; else each with the versions that say so."""
     versions: dict[str, list[str]] = {}
-    for version, text in said.items():
+    for version, text in labels.items():
         versions.setdefault(text, []).append(str(version))
     if len(versions) == 1:
         return next(iter(versions))

@@ -37,17 +37,17 @@ def parse_published(document: Mapping[str, Any]) -> Definition:
     )
 
 
-def _read_ticket_keys(stated: object) -> NamedKeys:
+def _read_ticket_keys(value: object) -> NamedKeys:
     """By links; of a version from before links were named, a list."""
-    if isinstance(stated, dict):
+    if isinstance(value, dict):
         return tuple(
             (
                 _read_digits(link, LINK_NAME_LENGTH, "ticket_keys"),
                 _read_digits(key, _FINGERPRINT_LENGTH, f"ticket_keys.{link}"),
             )
-            for link, key in sorted(stated.items())
+            for link, key in sorted(value.items())
         )
-    keys = stated if isinstance(stated, list) else [stated]
+    keys = value if isinstance(value, list) else [value]
     return tuple(
         ("", _read_digits(key, _FINGERPRINT_LENGTH, f"ticket_keys[{place}]"))
         for place, key in enumerate(keys)

@@ -87,7 +87,7 @@ def _add(document: Mapping[str, Any], kind: str) -> Step:
     return Step({**document, "questions": [*entries, entry]}, at=len(entries), message="added")
 
 
-def insert_entries(document: Mapping[str, Any], entries: Sequence[Mapping[str, Any]], said: str) -> Step:
+def insert_entries(document: Mapping[str, Any], entries: Sequence[Mapping[str, Any]], message: str) -> Step:
     """Add whole entries at the end, under names of their own; as strong as a new one where the survey decides that."""
     placed = list(document["questions"])
     equal = equal_division(document)
@@ -102,7 +102,7 @@ def insert_entries(document: Mapping[str, Any], entries: Sequence[Mapping[str, A
                 entry = _with_strength(entry)
         placed.append(entry)
     at = len(document["questions"])
-    step = Step({**document, "questions": placed}, at=at if entries else None, message=said)
+    step = Step({**document, "questions": placed}, at=at if entries else None, message=message)
     return replace(step, document=keep_share(step.document, document)) if equal else step
 
 

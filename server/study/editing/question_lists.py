@@ -65,7 +65,7 @@ def read_list(text: str, room: int) -> tuple[ListedQuestion, ...]:
         first, *others = (" ".join(cell.split()) for cell in cells if cell.strip() or answer)
         limits = [(first, _LONGEST_ANSWER if answer else _LONGEST_WORDING)]
         limits += [(other, _LONGEST_ANSWER) for other in others]
-        wrong = next(((len(said), most) for said, most in limits if not 1 <= len(said) <= most), None)
+        wrong = next(((len(text), most) for text, most in limits if not 1 <= len(text) <= most), None)
         if answer and not listed:
             problems.append(_problem(number, N_("is an answer, and no question stands above it")))
         elif wrong is not None:

@@ -43,8 +43,8 @@ def _shift(document: Mapping[str, Any], places: tuple[int, ...], by: int) -> Ste
             kept.append(target)
         else:
             kept.append(place)
-    said = "moved_several" if set(kept) != set(places) else ""
-    return Step({**document, "questions": entries}, message=said, selected=tuple(sorted(kept)))
+    message = "moved_several" if set(kept) != set(places) else ""
+    return Step({**document, "questions": entries}, message=message, selected=tuple(sorted(kept)))
 
 
 def _up(document: Mapping[str, Any], places: tuple[int, ...], _strength: object) -> Step:

@@ -111,7 +111,7 @@ class PowerPlan:
 def plan_power(
     test: PowerTest,
     design: Design,
-    wanted: float = DEFAULT_POWER,
+    target: float = DEFAULT_POWER,
     planned: int | None = None,
     make_design: Callable[[float], Design] = coin_flip,
 ) -> PowerPlan:
@@ -126,7 +126,7 @@ def plan_power(
     comparison = test.compare(design)
     if comparison.squared == 0:
         raise ValueError("true values must differ from the null hypothesis; they do not")
-    respondents = comparison.respondents(wanted)
+    respondents = comparison.respondents(target)
     if respondents > _MOST_NEEDED:
         raise ValueError(
             f"true values must differ more from the null hypothesis; it takes more than {_MOST_NEEDED:,} respondents"
@@ -136,12 +136,12 @@ def plan_power(
     return PowerPlan(
         test,
         comparison,
-        wanted,
+        target,
         respondents,
         planned,
         None if planned is None else comparison.power(planned),
         [(size, comparison.power(size)) for size in sizes],
-        [(gamma, test.compare(make_design(gamma)).respondents(wanted)) for gamma in GAMMAS],
+        [(gamma, test.compare(make_design(gamma)).respondents(target)) for gamma in GAMMAS],
     )
 
 

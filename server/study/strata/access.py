@@ -40,9 +40,9 @@ class Switched:
     off: frozenset[Link]
 
 
-def asks_for_code(whole: bool, stated: bool | None) -> bool:
-    """Whether a link does: `whole` is what the survey says, `stated` what its stratum or the nearest above says."""
-    return whole if stated is None else stated
+def asks_for_code(whole: bool, nearest: bool | None) -> bool:
+    """Whether a link does: `whole` is what the survey says, `nearest` what its stratum or the nearest above says."""
+    return whole if nearest is None else nearest
 
 
 def find_stated(connection: sa.Connection, strata: Collection[int]) -> dict[Link, bool | None]:

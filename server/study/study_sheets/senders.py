@@ -65,7 +65,7 @@ class SurveySender:
         return cls(**{**document, **words})
 
 
-def read_sender(session: Session, survey: Survey, language: str, own: str) -> SurveySender:
+def read_sender(session: Session, survey: Survey, language: str, survey_language: str) -> SurveySender:
     """What the pages of a survey say in a language, or in the survey's own where that has no text.
 
     Nothing of who asks before its researchers choose to show it.
@@ -73,9 +73,9 @@ def read_sender(session: Session, survey: Survey, language: str, own: str) -> Su
     stored = read_study_sheet(session, survey)
     sheet = stored.sheet
     unnamed = SurveySender(
-        hand_over=_choose_words(sheet.hand_over, language, own),
-        thanks=_choose_words(sheet.thanks, language, own),
-        help_lines=_choose_words(sheet.help_lines, language, own),
+        hand_over=_choose_words(sheet.hand_over, language, survey_language),
+        thanks=_choose_words(sheet.thanks, language, survey_language),
+        help_lines=_choose_words(sheet.help_lines, language, survey_language),
         completion_code=sheet.completion_code,
         completion_link=sheet.completion_link,
     )
@@ -91,13 +91,13 @@ def read_sender(session: Session, survey: Survey, language: str, own: str) -> Su
     )
 
 
-def _choose_words(texts: Mapping[str, str], language: str, own: str) -> OwnWords:
-    return OwnWords(*(choose_language(texts, language, own) or ()))
+def _choose_words(texts: Mapping[str, str], language: str, survey_language: str) -> OwnWords:
+    return OwnWords(*(choose_language(texts, language, survey_language) or ()))
 
 
-def _choose_name(texts: Mapping[str, str], language: str, stated: str) -> OwnWords:
+def _choose_name(texts: Mapping[str, str], language: str, name: str) -> OwnWords:
     """A name in a language, else as it is stated for all: of which language that is, nobody said."""
-    return OwnWords(language, texts[language]) if language in texts else OwnWords("", stated)
+    return OwnWords(language, texts[language]) if language in texts else OwnWords("", name)
 
 
 def split_line(line: str) -> tuple[str, str, str]:

@@ -89,9 +89,9 @@ def _list_texts(value: Any, path: str) -> Iterator[tuple[str, str]]:
             yield from _list_texts(inside, f"{path}.{name}" if path else name)
 
 
-def _check_lines(stated: Mapping[str, Any]) -> Iterator[Problem]:
+def _check_lines(sheet: Mapping[str, Any]) -> Iterator[Problem]:
     """No control character, nothing that turns the direction of what follows; a line break in passages alone."""
-    for path, text in _list_texts(dict(stated), ""):
+    for path, text in _list_texts(dict(sheet), ""):
         whole = path.partition(".")[0] in _PASSAGES
         allowed = "\n\t" if whole else ""
         if not whole and "\n" in text:
@@ -105,8 +105,8 @@ def _check_lines(stated: Mapping[str, Any]) -> Iterator[Problem]:
             yield Problem(path, template, {"value": shorten_value(text)})
 
 
-def _check_authors(stated: Mapping[str, Any]) -> Iterator[Problem]:
-    for place, author in enumerate(stated.get("authors", ())):
+def _check_authors(sheet: Mapping[str, Any]) -> Iterator[Problem]:
+    for place, author in enumerate(sheet.get("authors", ())):
         if not author["name"]:
             yield Problem(f"authors[{place}].name", N_("must not be empty"), {})
         orcid = author.get("orcid", "")
@@ -115,17 +115,17 @@ def _check_authors(stated: Mapping[str, Any]) -> Iterator[Problem]:
                 "must be an ORCID iD, as 0000-0002-1825-0097, whose last character fits the others; it is %(value)s"
             )
             yield Problem(f"authors[{place}].orcid", template, {"value": shorten_value(orcid)})
-    known = Counter(normalise_orcid(author.get("orcid", "")) for author in stated.get("authors", ()))
-    for place, author in enumerate(stated.get("authors", ())):
+    known = Counter(normalise_orcid(author.get("orcid", "")) for author in sheet.get("authors", ()))
+    for place, author in enumerate(sheet.get("authors", ())):
         orcid = normalise_orcid(author.get("orcid", ""))
         if orcid is not None and known[orcid] > 1:
             template = N_("must be unique; %(value)s stands twice")
             yield Problem(f"authors[{place}].orcid", template, {"value": orcid})
 
 
-def _check_names(stated: Mapping[str, Any]) -> Iterator[Problem]:
-    doi, address, email = (stated.get(name, "") for name in ("doi", "preregistration", "contact_email"))
-    link = stated.get("completion_link", "")
+def _check_names(sheet: Mapping[str, Any]) -> Iterator[Problem]:
+    doi, address, email = (sheet.get(name, "") for name in ("doi", "preregistration", "contact_email"))
+    link = sheet.get("completion_link", "")
     if doi and normalise_doi(doi) is None:
         template = N_("must be a DOI, as 10.1234/abc; it is %(value)s")
         yield Problem("doi", template, {"value": shorten_value(doi)})
@@ -142,21 +142,21 @@ def _check_names(stated: Mapping[str, Any]) -> Iterator[Problem]:
         yield Problem("contact_email", template, {"value": shorten_value(email)})
 
 
-def _check_shown(stated: Mapping[str, Any]) -> Iterator[Problem]:
+def _check_shown(sheet: Mapping[str, Any]) -> Iterator[Problem]:
     """Whoever is named to respondents can be asked."""
-    if not stated.get("shown"):
+    if not sheet.get("shown"):
         return
-    if not stated.get("sponsor"):
+    if not sheet.get("sponsor"):
         yield Problem("sponsor", N_("must not be empty where respondents are shown who asks"), {})
-    if not stated.get("contact_name") and not stated.get("contact_email"):
+    if not sheet.get("contact_name") and not sheet.get("contact_email"):
         template = N_("must not be empty, nor the e-mail address, where respondents are shown who asks")
         yield Problem("contact_name", template, {})
 
 
-def _check_days(stated: Mapping[str, Any]) -> Iterator[Problem]:
+def _check_days(sheet: Mapping[str, Any]) -> Iterator[Problem]:
     days = {}
     for name in ("field_begin", "field_end"):
-        text = stated.get(name, "")
+        text = sheet.get(name, "")
         day = _read_day(text)
         if text and day is None:
             template = N_("must be a day from 1900-01-01 to 2199-12-31, as 2026-03-01; it is %(value)s")

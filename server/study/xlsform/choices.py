@@ -98,8 +98,8 @@ def read_choices(lines: Sequence[SheetRow], notes: Notes) -> dict[str, tuple[She
     for line in lines:
         unused |= {cell.header for meaning, cell in line.cells.items() if meaning not in _USED}
         if not line.text("list_name"):
-            said = line.text("name") or (line.label.text if line.label else "")
-            notes.add(SHEET, line.number, "list_name", said, N_("the row names no list"))
+            text = line.text("name") or (line.label.text if line.label else "")
+            notes.add(SHEET, line.number, "list_name", text, N_("the row names no list"))
             continue
         lists.setdefault(line.text("list_name").casefold(), []).append(line)
     for header in sorted(unused):

@@ -121,15 +121,16 @@ def _translate(
     translations: dict[str, dict[str, str]] = {}
     for _sheet, pair in paired:
         # In one line, and as it is written.
-        for text, said in (
+        for text, translation in (
             (_write_in_line(pair.text), _write_in_line(pair.translation)),
             (pair.text, pair.translation),
         ):
-            translations.setdefault(pair.language, {}).setdefault(text, said)
+            translations.setdefault(pair.language, {}).setdefault(text, translation)
     used = keep_used({**document, "translations": translations})
     for sheet, pair in paired:
-        text, said = _write_in_line(pair.text), _write_in_line(pair.translation)
-        if text in used.get(pair.language, {}) and _write_in_line(translations[pair.language][text]) != said:
+        text, translation = _write_in_line(pair.text), _write_in_line(pair.translation)
+        chosen = used.get(pair.language, {})
+        if text in chosen and _write_in_line(translations[pair.language][text]) != translation:
             notes.add(sheet, pair.row, pair.column, pair.translation, _TWICE)
     return used
 
@@ -171,9 +172,9 @@ def _settings(book: Workbook, notes: Notes) -> dict[str, str]:
     return {}
 
 
-def _language(book: Workbook, stated: str, fallback: str) -> str:
+def _language(book: Workbook, text: str, fallback: str) -> str:
     """The form's own language: the one it states, else the only one of its labels that we have."""
-    own = language_of(stated)
+    own = language_of(text)
     if own in RESPONDENT_LANGUAGES:
         return own
     columns = columns_of(book.sheets[survey_rows.SHEET])

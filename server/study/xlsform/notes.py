@@ -53,14 +53,14 @@ class Notes:
     _found: dict[tuple[object, ...], SkippedCells] = field(default_factory=dict)
 
     def add(
-        self, sheet: str, row: int | None, column: str, said: str, template: str, **values: object
+        self, sheet: str, row: int | None, column: str, text: str, template: str, **values: object
     ) -> None:
         """Note one cell; a row of None means the whole sheet or column."""
         rows = () if row is None else (row,)
         note = SkippedCells(
-            shorten_value(sheet), rows, shorten_value(column), shorten_value(said), template, values
+            shorten_value(sheet), rows, shorten_value(column), shorten_value(text), template, values
         )
-        key = (sheet, note.column, said, template, tuple(values.items()))
+        key = (sheet, note.column, text, template, tuple(values.items()))
         known = self._found.get(key)
         self._found[key] = note if known is None else replace(known, rows=(*known.rows, *rows))
 

@@ -140,9 +140,9 @@ def lines(
     found = []
     for row in rows[1:]:
         for held, why in ((row.errors, _ERROR), (row.formulas, _FORMULA)):
-            for place, said in held.items():
+            for place, cell in held.items():
                 header = columns[place].header if place in columns else ""
-                notes.add(sheet, row.number, header, said, why)
+                notes.add(sheet, row.number, header, cell, why)
         label, hint = (
             next(
                 (HeadedText(columns[place].header, row.cells[place]) for place in some if place in row.cells),

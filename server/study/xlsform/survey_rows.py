@@ -71,14 +71,14 @@ class Reader:
         for line in lines:
             kind = types.type_of(line.text("type"))
             if line.text("disabled").casefold() in _SWITCHED_OFF:
-                self._note(line, "disabled", _DISABLED, said=line.text("name") or line.text("type"))
+                self._note(line, "disabled", _DISABLED, value=line.text("name") or line.text("type"))
             elif take_opening(line, self.opening) or take_body(line, self.entries):
                 continue
             elif kind.kind.startswith(("begin_", "end_")):
                 self._group(line, kind.kind)
             elif not line.text("type"):
-                said = line.text("name") or (line.label.text if line.label else "")
-                self._note(line, "type", N_("the row has no type"), said=said)
+                text = line.text("name") or (line.label.text if line.label else "")
+                self._note(line, "type", N_("the row has no type"), value=text)
             elif self._repeats:
                 self._note(line, "type", types.REPEAT)
             elif not kind.kind:
@@ -140,7 +140,7 @@ class Reader:
             self._note(line, "type", _LONG_CHOICE, {"limit": longest, "length": len(choices.too_long)})
             return
         if kind.rest:
-            self._note(line, "type", types.OTHER, said=kind.rest)
+            self._note(line, "type", types.OTHER, value=kind.rest)
         used = _ALWAYS
         if several:
             asked = choices.boxes()
@@ -158,7 +158,7 @@ class Reader:
     def _question(
         self,
         line: SheetRow,
-        asked: Mapping[str, Any],
+        question: Mapping[str, Any],
         names: Mapping[str, str],
         other: str | None,
         used: frozenset[str],
@@ -166,7 +166,7 @@ class Reader:
         entry = self._read_shown(line, "", schema_limit("$defs", "yes_no", "properties", "text", "maxLength"))
         if entry is None:
             return
-        entry.update(asked)
+        entry.update(question)
         if "show_if" in entry:
             answer = otherwise(entry, other)
             if answer is None:
@@ -194,7 +194,7 @@ class Reader:
             self._note(line, "type", _TOO_MANY, {"limit": limit})
             return None
         if "${" in text:
-            self._note(line, "label", _PIPED, said=text)
+            self._note(line, "label", _PIPED, value=text)
         original = line.text("name")
         name = fit_name(original, self._names, kind or "question")
         if original and name != original:
@@ -257,18 +257,18 @@ class Reader:
         column: str,
         template: str,
         values: Mapping[str, object] | None = None,
-        said: str | None = None,
+        value: str | None = None,
     ) -> None:
         header = line.label.header if column == "label" and line.label else line.header(column)
         self.notes.add(
             SHEET,
             line.number,
             header,
-            line.text(column) if said is None else said,
+            line.text(column) if value is None else value,
             template,
             **(values or {}),
         )
 
 
-def _number(found: Range) -> dict[str, Any]:
-    return {"kind": "number", **found.grid, "design": {"mechanism": "stochastic_rounding"}}
+def _number(bounds: Range) -> dict[str, Any]:
+    return {"kind": "number", **bounds.grid, "design": {"mechanism": "stochastic_rounding"}}

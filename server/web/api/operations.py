@@ -133,51 +133,53 @@ class _Admitted(NamedTuple):
     earlier: KeptReply | None
 
 
-def _carry_out(found: Operation, view: Callable[..., Reply | Response], values: dict[str, Any]) -> Response:
-    require_role(require_token(), found.needed)
-    _refuse_unknown(found)
-    key = kept_replies.read_key() if found.keyed else None
-    if found.takes is not None:
-        values["body"] = _read_body(found.takes)
-    slug = values.pop("slug", None) if found.on_survey else None
-    token, survey, earlier = _admit(found, slug, key)
-    if found.beforehand is not None and survey is not None and earlier is None:
-        values["known"] = found.beforehand(survey, values["body"])
-        token, survey, earlier = _admit(found, slug, key)
+def _carry_out(
+    operation: Operation, view: Callable[..., Reply | Response], values: dict[str, Any]
+) -> Response:
+    require_role(require_token(), operation.needed)
+    _refuse_unknown(operation)
+    key = kept_replies.read_key() if operation.keyed else None
+    if operation.takes is not None:
+        values["body"] = _read_body(operation.takes)
+    slug = values.pop("slug", None) if operation.on_survey else None
+    token, survey, earlier = _admit(operation, slug, key)
+    if operation.beforehand is not None and survey is not None and earlier is None:
+        values["known"] = operation.beforehand(survey, values["body"])
+        token, survey, earlier = _admit(operation, slug, key)
     if earlier is not None:
         return _answer(earlier.body, earlier.status, {"Idempotent-Replayed": "true"})
-    if found.on_survey:
+    if operation.on_survey:
         values["survey"] = survey
-    to_change = found.changes and found.method not in SAFE_METHODS
+    to_change = operation.changes and operation.method not in SAFE_METHODS
     reply = view(**values)
     if isinstance(reply, Response):
         return reply
     if to_change:
-        _finish(found, token, survey, key, reply)
+        _finish(operation, token, survey, key, reply)
     else:
         session().rollback()  # what was only looked at changes nothing
-    return _answer(json.dumps(reply.body, ensure_ascii=False), found.status, reply.headers)
+    return _answer(json.dumps(reply.body, ensure_ascii=False), operation.status, reply.headers)
 
 
-def _refuse_unknown(found: Operation) -> None:
+def _refuse_unknown(operation: Operation) -> None:
     """Refuse what stands in the address behind the question mark and would be passed over."""
-    known = [*_EVERYWHERE, *found.query_parameters]
+    known = [*_EVERYWHERE, *operation.query_parameters]
     for name in request.args:
         if name not in known:
             template = N_("is not known here; allowed: %(allowed)s")
             raise refuse(422, shorten_value(name), template, allowed=", ".join(known))
-    for name in (*found.parameters, *found.texts):
+    for name in (*operation.parameters, *operation.texts):
         if len(request.args.getlist(name)) > 1:
             raise refuse(422, name, N_("must be given once"))
 
 
-def _admit(found: Operation, slug: str | None, key: str | None) -> _Admitted:
+def _admit(operation: Operation, slug: str | None, key: str | None) -> _Admitted:
     token = require_token()
     survey = None
     if slug is not None:
-        to_change = found.changes and found.method not in SAFE_METHODS
-        survey = find_survey(token, slug, found.needed, to_change=to_change)
-    elif found.method not in SAFE_METHODS:
+        to_change = operation.changes and operation.method not in SAFE_METHODS
+        survey = find_survey(token, slug, operation.needed, to_change=to_change)
+    elif operation.method not in SAFE_METHODS:
         require_all_surveys(token)
     if key is None:
         return _Admitted(token, survey, None)
@@ -186,9 +188,11 @@ def _admit(found: Operation, slug: str | None, key: str | None) -> _Admitted:
     return _Admitted(token, survey, kept_replies.find_reply(token.researcher, key))
 
 
-def _finish(found: Operation, token: ApiToken, survey: Survey | None, key: str | None, reply: Reply) -> None:
+def _finish(
+    operation: Operation, token: ApiToken, survey: Survey | None, key: str | None, reply: Reply
+) -> None:
     if key is not None:
-        status, body = reply.retry_answer or (found.status, reply.body)
+        status, body = reply.retry_answer or (operation.status, reply.body)
         kept_replies.keep_reply(token.researcher, key, survey or reply.new_survey, status, body)
     session().commit()
     housekeeper().notify()

@@ -75,8 +75,8 @@ def _lead_on(tokens: Sequence[Token], chapter: Chapter, reading: str) -> Iterato
         elif token.type == "image" and target is not None:
             _size(token, target[0])
         elif token.type == "link_close" and unserved is not None:
-            said = gettext("file %(name)s of the source code", name=_seen_from_the_top(unserved))
-            content = f", {said}" if bracketed else f" ({said})"
+            text = gettext("file %(name)s of the source code", name=_seen_from_the_top(unserved))
+            content = f", {text}" if bracketed else f" ({text})"
             token, unserved = Token("text", "", 0, content=content), None
         yield token
 

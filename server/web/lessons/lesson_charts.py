@@ -14,11 +14,11 @@ from server.web.lessons.larger_classes import BoardLook
 from server.web.lessons.repeated_questions import Repetition
 
 
-def draw_beliefs(asked: Sequence[Repetition]) -> Drawing:
+def draw_beliefs(repetitions: Sequence[Repetition]) -> Drawing:
     """What an observer believes of red, before the first report and after each."""
     locale = str(get_locale())
-    times = len(asked)
-    points = [(0.0, 0.5), *((float(place), each.belief) for place, each in enumerate(asked, 1))]
+    times = len(repetitions)
+    points = [(0.0, 0.5), *((float(place), each.belief) for place, each in enumerate(repetitions, 1))]
     step = max(1, math.ceil(times / 10))
     across = Axis(0, times, 0, times, (), tuple(map(float, range(0, times + 1, step))))
     up = Axis(0, 1, 0, 1, (0.0, 0.5, 1.0), (0.0, 0.5, 1.0))

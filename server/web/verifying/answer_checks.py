@@ -102,9 +102,11 @@ class AnswerChecker:
             problems.append("not a published survey with its own fingerprint")
         return problems
 
-    def check_page(self, slug: str, asked: str | None, answer: SiteAnswer, visitor: Visitor) -> list[str]:
+    def check_page(
+        self, slug: str, requested_language: str | None, answer: SiteAnswer, visitor: Visitor
+    ) -> list[str]:
         """What is wrong with a link's page, in the language asked for or else in that of the visitor."""
-        language = asked or visitor.choose_language(f"/s/{slug}")
+        language = requested_language or visitor.choose_language(f"/s/{slug}")
         survey = self._surveys[slug][1]
         # A page that says so is compared with those that do: half as many are drawn.
         forgets = _FORGETS.search(answer.body) is not None
@@ -124,17 +126,27 @@ class AnswerChecker:
                 found["ticket keys"] = f"{len(keys)}{'' if keys[0][0] else ', not said of which links'}"
         return problems + self._compare_data(self.data.setdefault(slug, {}), language, found)
 
-    def check_how(self, slug: str, asked: str | None, answer: SiteAnswer, visitor: Visitor) -> list[str]:
+    def check_how(
+        self, slug: str, requested_language: str | None, answer: SiteAnswer, visitor: Visitor
+    ) -> list[str]:
         """What is wrong with the page that explains."""
-        return self._check_while_open(slug, "how", asked, answer, visitor, self._drawer.draw_how)
+        return self._check_while_open(slug, "how", requested_language, answer, visitor, self._drawer.draw_how)
 
-    def check_screens(self, slug: str, asked: str | None, answer: SiteAnswer, visitor: Visitor) -> list[str]:
+    def check_screens(
+        self, slug: str, requested_language: str | None, answer: SiteAnswer, visitor: Visitor
+    ) -> list[str]:
         """What is wrong with what the page loads once its first screen is there."""
-        return self._check_while_open(slug, "screens", asked, answer, visitor, self._drawer.draw_screens)
+        return self._check_while_open(
+            slug, "screens", requested_language, answer, visitor, self._drawer.draw_screens
+        )
 
-    def check_tablet(self, slug: str, asked: str | None, answer: SiteAnswer, visitor: Visitor) -> list[str]:
+    def check_tablet(
+        self, slug: str, requested_language: str | None, answer: SiteAnswer, visitor: Visitor
+    ) -> list[str]:
         """What is wrong with the page for a tablet."""
-        return self._check_while_open(slug, "tablet", asked, answer, visitor, self._drawer.draw_tablet)
+        return self._check_while_open(
+            slug, "tablet", requested_language, answer, visitor, self._drawer.draw_tablet
+        )
 
     def check_logo(self, name: str, answer: SiteAnswer, visitor: Visitor) -> list[str]:
         """What is wrong with the picture of this name, its SHA-256."""
@@ -143,23 +155,31 @@ class AnswerChecker:
             problems.append("not the picture that its name says")
         return problems
 
-    def check_receipt(self, slug: str, asked: str | None, answer: SiteAnswer, visitor: Visitor) -> list[str]:
+    def check_receipt(
+        self, slug: str, requested_language: str | None, answer: SiteAnswer, visitor: Visitor
+    ) -> list[str]:
         """What is wrong with the page where a receipt is looked for."""
         page = f"/s/{slug}/receipt"
-        language = asked or visitor.choose_language(page)
+        language = requested_language or visitor.choose_language(page)
         problems, found = self._match(slug, page, language, answer, self._drawer.draw_receipt(slug, language))
         known = found is None or found["state"] == str(answer.status)
         return problems + [f"answers with status {answer.status}"] * (not known)
 
     def _check_while_open(
-        self, slug: str, name: str, asked: str | None, answer: SiteAnswer, visitor: Visitor, draw: _Draw
+        self,
+        slug: str,
+        name: str,
+        requested_language: str | None,
+        answer: SiteAnswer,
+        visitor: Visitor,
+        draw: _Draw,
     ) -> list[str]:
         """While the survey takes no responses, its numbers are known to the site alone: only what the page loads is."""
         survey = self._surveys[slug][1]
         if survey is None:
             return self._read(slug, answer)[0]
         page = f"/s/{slug}/{name}"
-        language = asked or visitor.choose_language(page)
+        language = requested_language or visitor.choose_language(page)
         problems, found = self._match(slug, page, language, answer, draw(slug, language, survey))
         problems += [f"answers with status {answer.status}"] * (answer.status != 200)
         # Their data are the survey's settings in words: in each language the same for every visitor.
@@ -207,9 +227,9 @@ class AnswerChecker:
         return problems, found
 
     @staticmethod
-    def _compare_data(known: dict[str, str], language: str, found: Mapping[str, str]) -> list[str]:
+    def _compare_data(known: dict[str, str], language: str, slots: Mapping[str, str]) -> list[str]:
         problems = []
-        for slot, text in found.items():
+        for slot, text in slots.items():
             name, value = slot, text
             if slot in ("opens", "sender"):  # a time as the language writes it, words in the language
                 name = f"{slot} ({language})"

@@ -17,9 +17,9 @@ _SAME_HOST = re.compile(r'clear|[\w-]+=":[0-9]{1,5}"(; *(ma|persist)=[0-9]+)*')
 """What `Alt-Svc` may list: from another host, if one is named, a browser would load everything later on."""
 
 
-def compare_headers(answer: SiteAnswer, own: Response, policy: str = "") -> list[str]:
+def compare_headers(answer: SiteAnswer, expected: Response, policy: str = "") -> list[str]:
     """Headers that are missing, say something else, or are none of the release, which may have a `policy` for it."""
-    ours = {name.lower(): value for name, value in own.headers}
+    ours = {name.lower(): value for name, value in expected.headers}
     if policy:
         ours["content-security-policy"] = policy
     theirs = {name: answer.header(name) for name, _ in answer.headers}
@@ -37,12 +37,14 @@ def compare_headers(answer: SiteAnswer, own: Response, policy: str = "") -> list
     return problems
 
 
-def compare_answers(answer: SiteAnswer, own: TestResponse) -> list[str]:
+def compare_answers(answer: SiteAnswer, release_answer: TestResponse) -> list[str]:
     """As `compare_headers`, and whether status and body are the same."""
-    problems = compare_headers(answer, own)
-    if answer.status != own.status_code:
-        problems.append(f"answers with status {answer.status} instead of {own.status_code}")
-    if answer.body != own.data:
-        served, expected = (hashlib.sha256(content).hexdigest() for content in (answer.body, own.data))
+    problems = compare_headers(answer, release_answer)
+    if answer.status != release_answer.status_code:
+        problems.append(f"answers with status {answer.status} instead of {release_answer.status_code}")
+    if answer.body != release_answer.data:
+        served, expected = (
+            hashlib.sha256(content).hexdigest() for content in (answer.body, release_answer.data)
+        )
         problems.append(f"SHA-256 {served} instead of {expected}")
     return problems

@@ -107,7 +107,7 @@ def qr_png(survey: Survey, link: str) -> ResponseReturnValue:
 @on_survey(Role.EDITOR)
 def edit(survey: Survey) -> ResponseReturnValue:
     """The tree, to be changed and added to."""
-    return _edit(survey, at=request.args.get("at", ""), said=request.args.get("said", ""))
+    return _edit(survey, at=request.args.get("at", ""), notice=request.args.get("said", ""))
 
 
 @blueprint.post("/strata")
@@ -147,7 +147,7 @@ def _save_link(survey: Survey, form: Mapping[str, str]) -> ResponseReturnValue:
     closed = strata.count_closed_links(session(), survey) - closed
     if closed:
         record(Action.LINKS_REPLACED, survey, count=closed)
-    said, at = "saved", ""
+    notice, at = "saved", ""
     if form.get("lines", "").strip() or form.get("action") == "add":
         lines = strata.parse_lines(form.get("lines", ""))
         above = form.get("under", "")
@@ -155,19 +155,19 @@ def _save_link(survey: Survey, form: Mapping[str, str]) -> ResponseReturnValue:
             session(), survey, lines, strata.find(session(), survey, above) if above else None
         )
         record_strata(survey, added, len(lines))
-        said = "added"
+        notice = "added"
     record_populations(survey, people)
     if button := _BUTTON.fullmatch(form.get("action", "")):
-        said, at = button[1], button[2]
-        if said in ("up", "down"):
-            moved = strata.move(session(), survey, at, up=said == "up")
+        notice, at = button[1], button[2]
+        if notice in ("up", "down"):
+            moved = strata.move(session(), survey, at, up=notice == "up")
             record(Action.STRATUM_MOVED, survey, stratum=moved.name)
-        elif said == "delete":
+        elif notice == "delete":
             removed = strata.remove(session(), survey, at)
             record(Action.STRATUM_REMOVED, survey, stratum=removed.path)
         else:
             strata.find(session(), survey, at)
-    return redirect(url_for(".edit", slug=survey.slug, said=said, at=at or None), 303)
+    return redirect(url_for(".edit", slug=survey.slug, said=notice, at=at or None), 303)
 
 
 def _edit(
@@ -176,7 +176,7 @@ def _edit(
     error: InputError | None = None,
     typed: Mapping[str, str] | None = None,
     at: str = "",
-    said: str = "",
+    notice: str = "",
 ) -> str:
     nodes = strata.tree(session(), survey)
     everything = list(strata.walk(nodes))
@@ -201,7 +201,7 @@ def _edit(
         problems=[describe(problem) for problem in problems],
         typed=typed or {},
         at=at,
-        said=said,
+        said=notice,
     )
 
 

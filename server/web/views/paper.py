@@ -35,7 +35,7 @@ def page(survey: Survey) -> ResponseReturnValue:
     version = surveys.published_version(survey, request.args.get("version"))
     # The next batch is most often of the same stratum.
     chosen = {"stratum": request.args.get("stratum", "")}
-    return _page(survey, version, chosen, said=request.args.get("said", ""))
+    return _page(survey, version, chosen, notice=request.args.get("said", ""))
 
 
 @blueprint.get("/form.pdf")
@@ -74,10 +74,10 @@ def enter(survey: Survey) -> ResponseReturnValue:
     if stored:
         record(Action.SHEETS_KEYED, survey, version=version.number)
     session().commit()
-    said = "stored" if stored else "known"
+    notice = "stored" if stored else "known"
     stratum = request.form.get("stratum") or None
     return redirect(
-        url_for(".page", slug=survey.slug, version=version.number, said=said, stratum=stratum), 303
+        url_for(".page", slug=survey.slug, version=version.number, said=notice, stratum=stratum), 303
     )
 
 
@@ -86,7 +86,7 @@ def _page(
     version: SurveyVersion,
     typed: Mapping[str, str],
     error: InputError | None = None,
-    said: str = "",
+    notice: str = "",
 ) -> str:
     problems = () if error is None else error.problems
     bad = {problem.field.partition("[")[0].replace("lines", "sheets") for problem in problems}
@@ -115,7 +115,7 @@ def _page(
         typed=typed,
         problems=[describe(problem) for problem in problems],
         bad=bad,
-        said=said,
+        said=notice,
     )
 
 

@@ -137,8 +137,8 @@ def _record_and_show(survey: Survey, before: Ledger, made: Sequence[Released]) -
     new = record_release(survey, before, made)
     session().commit()
     number = max(entry.release for entry in made)
-    said = "released" if new else "known"
-    return redirect(url_for("releases.one", slug=survey.slug, number=number, said=said), 303)
+    notice = "released" if new else "known"
+    return redirect(url_for("releases.one", slug=survey.slug, number=number, said=notice), 303)
 
 
 def _read(survey: Survey) -> Basis | None:

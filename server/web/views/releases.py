@@ -61,7 +61,7 @@ class NewRelease:
 @on_survey(Role.VIEWER)
 def page(survey: Survey) -> ResponseReturnValue:
     """What may still be lost, and what was released for the rest."""
-    return _page(survey, said=request.args.get("said", ""))
+    return _page(survey, notice=request.args.get("said", ""))
 
 
 @blueprint.post("/budget")
@@ -157,7 +157,7 @@ def _page(
     survey: Survey,
     typed: Mapping[str, str] | None = None,
     error: InputError | None = None,
-    said: str = "",
+    notice: str = "",
 ) -> str:
     ledger = releases.read_ledger(session(), survey)
     public = current_link(session(), survey)
@@ -181,7 +181,7 @@ def _page(
         typed=typed or {},
         problems=[_describe_problem(problem) for problem in problems],
         bad={problem.field for problem in problems},
-        said=said,
+        said=notice,
     )
 
 

@@ -161,13 +161,13 @@ def _show_refusal(error: InputError) -> ResponseReturnValue:
 
 
 def _page(problems: object = (), recovery: object = ()) -> str:
-    who, said = researcher(), request.args.get("said", "")
+    who, notice = researcher(), request.args.get("said", "")
     typed = {name: request.form[name] for name in ("name", "login") if name in request.form}
     return render_template(
         "account/settings.html",
         problems=problems,
         recovery=recovery,
-        said=said if said in SAID else "",
+        said=notice if notice in SAID else "",
         values={"name": who.name, "login": who.login or "", **typed},
         sign_ins=people.sign_ins_of(session(), who),
         this=this_sign_in(),

@@ -35,7 +35,7 @@ def page(survey: Survey) -> ResponseReturnValue:
     """The sheet as it is."""
     stored = study_sheets.read_study_sheet(session(), survey)
     sheet = stored.sheet if stored.number else _begin_sheet(survey)
-    return _page(survey, write_form(sheet), stored.number, said=request.args.get("said", ""))
+    return _page(survey, write_form(sheet), stored.number, notice=request.args.get("said", ""))
 
 
 @blueprint.post("")
@@ -109,7 +109,11 @@ def _list_written(survey: Survey, fields: Mapping[str, str]) -> dict[str, str]:
 
 
 def _page(
-    survey: Survey, fields: Mapping[str, str], number: int, error: InputError | None = None, said: str = ""
+    survey: Survey,
+    fields: Mapping[str, str],
+    number: int,
+    error: InputError | None = None,
+    notice: str = "",
 ) -> str:
     problems = () if error is None else error.problems
     logo = study_sheets.read_study_sheet(session(), survey).logo
@@ -127,7 +131,7 @@ def _page(
         samplings=SAMPLINGS,
         problems=[describe(problem) for problem in problems],
         bad={problem.field for problem in problems},
-        said=said,
+        said=notice,
         logo="" if logo is None else hashlib.sha256(logo).hexdigest(),
         picture_kilobytes=PICTURE_LIMIT // 1024,
     )

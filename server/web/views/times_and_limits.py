@@ -27,7 +27,7 @@ blueprint = Blueprint("schedule", __name__, url_prefix="/manage/surveys/<slug>")
 def page(survey: Survey) -> ResponseReturnValue:
     """Times and limits as they are."""
     return _page(
-        survey, schedule.format_schedule(schedule.schedule_of(survey)), said=request.args.get("said", "")
+        survey, schedule.format_schedule(schedule.schedule_of(survey)), notice=request.args.get("said", "")
     )
 
 
@@ -46,8 +46,8 @@ def save(survey: Survey) -> ResponseReturnValue:
     for field, value in changed.items():
         _record(survey, field, value)
     session().commit()
-    said = "replaced" if "links" in changed else "saved"
-    return redirect(url_for(".page", slug=survey.slug, said=said), 303)
+    notice = "replaced" if "links" in changed else "saved"
+    return redirect(url_for(".page", slug=survey.slug, said=notice), 303)
 
 
 @blueprint.post("/pause")
@@ -75,7 +75,9 @@ def _is_over(survey: Survey) -> bool:
     return surveys.find_standing(survey, surveys.now()) in (surveys.Standing.CLOSED, surveys.Standing.OVER)
 
 
-def _page(survey: Survey, fields: Mapping[str, str], error: InputError | None = None, said: str = "") -> str:
+def _page(
+    survey: Survey, fields: Mapping[str, str], error: InputError | None = None, notice: str = ""
+) -> str:
     problems = () if error is None else error.problems
     following = len(strata.following_links(session(), survey))
     return render_template(
@@ -95,7 +97,7 @@ def _page(survey: Survey, fields: Mapping[str, str], error: InputError | None = 
         least=survey.minimum if survey.versions else LEAST_MINIMUM,
         problems=[describe(problem) for problem in problems],
         bad={problem.field for problem in problems},
-        said=said,
+        said=notice,
         links=following,
         apart=1 + len(strata.list_leaves(strata.tree(session(), survey))) - following,
     )

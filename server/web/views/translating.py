@@ -98,11 +98,11 @@ def _read_typed(texts: tuple[str, ...]) -> dict[str, str]:
 
 def _check_lengths(typed: Mapping[str, str]) -> None:
     """A refusal names the text that is translated, as the label of its field does."""
-    for text, said in typed.items():
-        check_text(said, shorten_value(text))
-        if len(said) > _LONGEST:
+    for text, translation in typed.items():
+        check_text(translation, shorten_value(text))
+        if len(translation) > _LONGEST:
             template = N_("must have at most %(limit)s characters; it has %(length)d")
-            raise refuse(422, shorten_value(text), template, limit=_LONGEST, length=len(said))
+            raise refuse(422, shorten_value(text), template, limit=_LONGEST, length=len(translation))
 
 
 def _show_page(

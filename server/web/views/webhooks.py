@@ -23,7 +23,7 @@ blueprint = Blueprint("webhooks", __name__, url_prefix="/manage/surveys/<slug>/w
 @on_survey(Role.EDITOR)
 def page(survey: Survey) -> ResponseReturnValue:
     """Those there are, and the form for another."""
-    return _page(survey, said=request.args.get("said", ""))
+    return _page(survey, notice=request.args.get("said", ""))
 
 
 @blueprint.post("")
@@ -72,7 +72,7 @@ def revoke(survey: Survey) -> ResponseReturnValue:
 
 
 def _page(
-    survey: Survey, said: str = "", secret: str = "", url: str = "", error: InputError | None = None
+    survey: Survey, notice: str = "", secret: str = "", url: str = "", error: InputError | None = None
 ) -> str:
     return render_template(
         "manage/webhooks.html",
@@ -82,7 +82,7 @@ def _page(
         troubles=Trouble,
         problems=[] if error is None else [describe(problem) for problem in error.problems],
         bad=set() if error is None else {problem.field for problem in error.problems},
-        said=said,
+        said=notice,
         secret=secret,
         url=url,
         limit=URL_LIMIT,

@@ -58,8 +58,8 @@ def log_uncaught() -> None:
 
     def describe_uncaught(uncaught: Any) -> None:
         error = uncaught.exc_value
-        said = "an error without a name" if error is None else describe_failure(error)
-        logging.getLogger(__name__).error("%s that nobody caught", said)
+        text = "an error without a name" if error is None else describe_failure(error)
+        logging.getLogger(__name__).error("%s that nobody caught", text)
 
     threading.excepthook = describe_uncaught
     sys.unraisablehook = describe_uncaught

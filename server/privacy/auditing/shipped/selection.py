@@ -126,7 +126,7 @@ def _several() -> list[Case]:
         by_choosing(
             f"choose_several(1), {name}",
             1.0,
-            partial(_choose_set, weights=weights, wanted=wanted, neighbours=neighbours),
+            partial(_choose_set, weights=weights, size=wanted, neighbours=neighbours),
             inputs,
         )
         for name, weights, wanted, neighbours, inputs in (
@@ -139,7 +139,7 @@ def _several() -> list[Case]:
         by_running(
             "choose_several(1) drawn",
             1.0,
-            _runs(partial(_choose_set, weights=np.eye(3, dtype=np.int64), wanted=2, neighbours="unbounded")),
+            _runs(partial(_choose_set, weights=np.eye(3, dtype=np.int64), size=2, neighbours="unbounded")),
             [1, 0, 0],
             [0, 0, 0],
             _RUNS,
@@ -204,10 +204,10 @@ def _sparse_values(answers: list[int]) -> SparseAnswers:
     return selection.sparse_vector(answers, 1, 1.0, 2, 2.0, values_epsilon=2.0)
 
 
-def _choose_set(counts: list[int], weights: Any, wanted: int, neighbours: str) -> int:
+def _choose_set(counts: list[int], weights: Any, size: int, neighbours: str) -> int:
     """Which set of options, as one number."""
-    sensitivity = selection.several_sensitivity(weights, wanted, neighbours)
-    found = selection.choose_several(weights @ np.array(counts), wanted, sensitivity, 1.0)
+    sensitivity = selection.several_sensitivity(weights, size, neighbours)
+    found = selection.choose_several(weights @ np.array(counts), size, sensitivity, 1.0)
     return sum(1 << place for place in found.tolist())
 
 

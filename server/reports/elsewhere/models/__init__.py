@@ -47,7 +47,7 @@ MODELS: Mapping[str, ModelKind] = {
 }
 
 
-def read_models(stated: Sequence[Mapping[str, Any]]) -> tuple[ModelSpecification, ...]:
+def read_models(documents: Sequence[Mapping[str, Any]]) -> tuple[ModelSpecification, ...]:
     """What a study file's `models` state, which the schema has passed.
 
     Raises
@@ -56,7 +56,7 @@ def read_models(stated: Sequence[Mapping[str, Any]]) -> tuple[ModelSpecification
         Naming the field.
     """
     found = []
-    for place, entry in enumerate(stated):
+    for place, entry in enumerate(documents):
         field, kind = f"models[{place}]", MODELS[entry["model"]]
         name = entry["name"].strip()
         if not name:

@@ -79,12 +79,12 @@ class Cheating:
         return ModelFinding(estimates, (test,), tuple(list_few(counts)))
 
 
-def _read(stated: Mapping[str, Any], field: str) -> Cheating:
-    group = read_group_column(stated, field)
-    report = read_answer_column(stated["report"], ("no", "yes"), f"{field}.report")
+def _read(document: Mapping[str, Any], field: str) -> Cheating:
+    group = read_group_column(document, field)
+    report = read_answer_column(document["report"], ("no", "yes"), f"{field}.report")
     designs = tuple(
         read_yes_no_design(entry["design"], f"{field}.groups[{number}].design")
-        for number, entry in enumerate(stated["groups"])
+        for number, entry in enumerate(document["groups"])
     )
     try:
         cheating_test([[1, 1], [1, 1]], designs)

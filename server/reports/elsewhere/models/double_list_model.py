@@ -89,14 +89,14 @@ class DoubleList:
         return ModelFinding((estimate,), (test,))
 
 
-def _read(stated: Mapping[str, Any], field: str) -> DoubleList:
-    columns = {"group": read_group_column(stated, field)}
+def _read(document: Mapping[str, Any], field: str) -> DoubleList:
+    columns = {"group": read_group_column(document, field)}
     lengths = []
     for role, member in _ROLES:
-        own = tuple(int(entry[member]) for entry in stated["groups"])
+        own = tuple(int(entry[member]) for entry in document["groups"])
         check_lengths(own, f"{field}.groups[1].{member}")
         answers = tuple(str(number) for number in range(max(own) + 1))
-        columns[role] = read_answer_column(stated[role], answers, f"{field}.{role}")
+        columns[role] = read_answer_column(document[role], answers, f"{field}.{role}")
         lengths.append(own)
     first, second = lengths
     if (first[0] > first[1]) == (second[0] > second[1]):

@@ -163,40 +163,40 @@ class TwoGroupCrosswise:
         return ModelFinding(tuple(estimates), tuple(tests), tuple(remarks), moments.degrees_of_freedom)
 
 
-def _read(stated: Mapping[str, Any], field: str) -> TwoGroupCrosswise:
-    group = read_group_column(stated, field)
+def _read(document: Mapping[str, Any], field: str) -> TwoGroupCrosswise:
+    group = read_group_column(document, field)
     columns = {
         "group": group,
-        "report": read_answer_column(stated["report"], CROSSWISE_ANSWERS, f"{field}.report"),
+        "report": read_answer_column(document["report"], CROSSWISE_ANSWERS, f"{field}.report"),
     }
-    first, second = stated["groups"]
+    first, second = document["groups"]
     prevalence = read_prevalence(first["prevalence"], f"{field}.groups[0].prevalence")
     if abs(prevalence + second["prevalence"] - 1) > _NEAR:
         template = N_("must add up to 1 with that of the first group, %(limit)s; it is %(value)s")
         at = f"{field}.groups[1].prevalence"
         raise refuse(422, at, template, limit=first["prevalence"], value=second["prevalence"])
     anchor = None
-    if "anchor" in stated:
-        columns["anchor"] = read_answer_column(stated["anchor"], CROSSWISE_ANSWERS, f"{field}.anchor")
-        anchor = _read_anchor(stated, field)
-    for member, places in (("anchor_share", [stated]), ("anchor_prevalence", stated["groups"])):
+    if "anchor" in document:
+        columns["anchor"] = read_answer_column(document["anchor"], CROSSWISE_ANSWERS, f"{field}.anchor")
+        anchor = _read_anchor(document, field)
+    for member, places in (("anchor_share", [document]), ("anchor_prevalence", document["groups"])):
         if anchor is None and any(member in place for place in places):
             raise refuse(422, f"{field}.anchor", N_("is required"))
     return TwoGroupCrosswise(columns, prevalence, anchor)
 
 
-def _read_anchor(stated: Mapping[str, Any], field: str) -> GroupedAnchor:
-    for number, entry in enumerate(stated["groups"]):
+def _read_anchor(document: Mapping[str, Any], field: str) -> GroupedAnchor:
+    for number, entry in enumerate(document["groups"]):
         if "anchor_prevalence" not in entry:
             raise refuse(422, f"{field}.groups[{number}].anchor_prevalence", N_("is required"))
-    first, second = (float(entry["anchor_prevalence"]) for entry in stated["groups"])
+    first, second = (float(entry["anchor_prevalence"]) for entry in document["groups"])
     prevalence = read_prevalence(first, f"{field}.groups[0].anchor_prevalence")
     turned = abs(first + second - 1) <= _NEAR
     if not turned and abs(first - second) > _NEAR:
         template = N_("must be that of the first group, %(limit)s, or add up to 1 with it; it is %(value)s")
         raise refuse(422, f"{field}.groups[1].anchor_prevalence", template, limit=first, value=second)
     return GroupedAnchor(
-        prevalence, turned, read_prevalence(stated.get("anchor_share", 0), f"{field}.anchor_share")
+        prevalence, turned, read_prevalence(document.get("anchor_share", 0), f"{field}.anchor_share")
     )
 
 

@@ -144,24 +144,24 @@ def vary_coin(prevalence: float) -> float:
     return prevalence * (1 - prevalence)
 
 
-def read_prevalence(stated: float, at: str) -> float:
+def read_prevalence(share: float, at: str) -> float:
     """A prevalence by which reports tell something."""
-    if abs(stated - 0.5) < 0.001:
+    if abs(share - 0.5) < 0.001:
         template = N_("must not be %(limit)s, as reports then tell nothing; it is %(value)s")
-        raise refuse(422, at, template, limit=0.5, value=stated)
-    return float(stated)
+        raise refuse(422, at, template, limit=0.5, value=share)
+    return float(share)
 
 
-def _read(stated: Mapping[str, Any], field: str) -> InattentiveCrosswise:
+def _read(document: Mapping[str, Any], field: str) -> InattentiveCrosswise:
     columns = {
-        role: read_answer_column(stated[role], CROSSWISE_ANSWERS, f"{field}.{role}")
+        role: read_answer_column(document[role], CROSSWISE_ANSWERS, f"{field}.{role}")
         for role in ("report", "anchor")
     }
     return InattentiveCrosswise(
         columns,
-        read_prevalence(stated["prevalence"], f"{field}.prevalence"),
-        read_prevalence(stated["anchor_prevalence"], f"{field}.anchor_prevalence"),
-        read_prevalence(stated.get("anchor_share", 0), f"{field}.anchor_share"),
+        read_prevalence(document["prevalence"], f"{field}.prevalence"),
+        read_prevalence(document["anchor_prevalence"], f"{field}.anchor_prevalence"),
+        read_prevalence(document.get("anchor_share", 0), f"{field}.anchor_share"),
     )
 
 

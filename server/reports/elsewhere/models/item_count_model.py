@@ -117,12 +117,12 @@ class ItemCount:
         return ModelFinding(estimates, (test,), (_HIDING,), moments.degrees_of_freedom)
 
 
-def _read(stated: Mapping[str, Any], field: str) -> ItemCount:
-    group = read_group_column(stated, field)
-    lengths = tuple(int(entry["items"]) for entry in stated["groups"])
+def _read(document: Mapping[str, Any], field: str) -> ItemCount:
+    group = read_group_column(document, field)
+    lengths = tuple(int(entry["items"]) for entry in document["groups"])
     check_lengths(lengths, f"{field}.groups[1].items")
     answers = tuple(str(number) for number in range(max(lengths) + 1))
-    report = read_answer_column(stated["report"], answers, f"{field}.report")
+    report = read_answer_column(document["report"], answers, f"{field}.report")
     return ItemCount({"group": group, "report": report}, lengths)
 
 

@@ -57,14 +57,14 @@ class ItemSum:
         return ModelFinding((estimate,), remarks=(_TAIL if found.degrees_of_freedom else _NO_SPREAD,))
 
 
-def _read(stated: Mapping[str, Any], field: str) -> ItemSum:
-    group = read_group_column(stated, field)
-    low, high = float(stated["low"]), float(stated["high"])
+def _read(document: Mapping[str, Any], field: str) -> ItemSum:
+    group = read_group_column(document, field)
+    low, high = float(document["low"]), float(document["high"])
     if not low < high:
         template = N_("must be above the lowest number, %(low)s; it is %(value)s")
-        raise refuse(422, f"{field}.high", template, low=stated["low"], value=stated["high"])
-    report = read_number_column(stated["report"], low, high, f"{field}.report")
-    sensitive = [entry["sensitive"] for entry in stated["groups"]]
+        raise refuse(422, f"{field}.high", template, low=document["low"], value=document["high"])
+    report = read_number_column(document["report"], low, high, f"{field}.report")
+    sensitive = [entry["sensitive"] for entry in document["groups"]]
     if sensitive[0] == sensitive[1]:
         template = N_("must be true in one group, and false in the other")
         raise refuse(422, f"{field}.groups[1].sensitive", template)

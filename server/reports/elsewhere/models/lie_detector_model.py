@@ -126,10 +126,10 @@ def _list_likeliest(share: float, honesty: float | None) -> Iterator[ModelEstima
         yield ModelEstimate("likeliest_honesty", label, honesty, math.inf, _NO_LIMITS)
 
 
-def _read(stated: Mapping[str, Any], field: str) -> LieDetector:
-    group = read_group_column(stated, field)
-    report = read_answer_column(stated["report"], ("no", "yes"), f"{field}.report")
-    return LieDetector({"group": group, "report": report}, read_truths(stated, field))
+def _read(document: Mapping[str, Any], field: str) -> LieDetector:
+    group = read_group_column(document, field)
+    report = read_answer_column(document["report"], ("no", "yes"), f"{field}.report")
+    return LieDetector({"group": group, "report": report}, read_truths(document, field))
 
 
 LIE_DETECTOR = ModelKind(

@@ -61,49 +61,49 @@ class OptionalCells(dict[str, int]):
         return np.where(codes == LEFT_OUT, np.nan, values)
 
 
-def read_answer_column(stated: str | Mapping[str, Any], answers: Sequence[str], at: str) -> ModelColumn:
+def read_answer_column(column: str | Mapping[str, Any], answers: Sequence[str], at: str) -> ModelColumn:
     """A column of answers: their names or numbers from 0, or of stated `cells` the answer of each text."""
     usual = {str(code): code for code in range(len(answers))}
     usual |= {answer: code for code, answer in enumerate(answers)}
-    if isinstance(stated, str):
-        return ModelColumn(_name_column(stated, at), usual)
-    check_unique(map(str.strip, stated.get("cells", ())), f"{at}.cells")
+    if isinstance(column, str):
+        return ModelColumn(_name_column(column, at), usual)
+    check_unique(map(str.strip, column.get("cells", ())), f"{at}.cells")
     cells = {
         text.strip(): find_code(usual, answer, f"{at}.cells.{shorten_value(text)}")
-        for text, answer in stated.get("cells", usual).items()
+        for text, answer in column.get("cells", usual).items()
     }
-    return ModelColumn(_name_column(stated["header"], f"{at}.header"), cells)
+    return ModelColumn(_name_column(column["header"], f"{at}.header"), cells)
 
 
-def read_number_column(stated: str, low: float, high: float, at: str) -> ModelColumn:
+def read_number_column(name: str, low: float, high: float, at: str) -> ModelColumn:
     """A column of numbers within these limits."""
-    return ModelColumn(_name_column(stated, at), low=low, high=high)
+    return ModelColumn(_name_column(name, at), low=low, high=high)
 
 
-def read_group_column(stated: Mapping[str, Any], at: str) -> ModelColumn:
+def read_group_column(document: Mapping[str, Any], at: str) -> ModelColumn:
     """The column `group`, with the code of each entry of `groups` by its `cell`.
 
     Texts in `leave_out` are those of groups that are not in the model.
     """
-    names = tuple(entry["cell"].strip() for entry in stated["groups"])
-    others = [text.strip() for text in stated.get("leave_out", ())]
+    names = tuple(entry["cell"].strip() for entry in document["groups"])
+    others = [text.strip() for text in document.get("leave_out", ())]
     check_unique([*names, *others], f"{at}.groups")
     cells = {name: code for code, name in enumerate(names)} | dict.fromkeys(others, LEFT_OUT)
-    return ModelColumn(_name_column(stated["group"], f"{at}.group"), cells)
+    return ModelColumn(_name_column(document["group"], f"{at}.group"), cells)
 
 
-def read_truths(stated: Mapping[str, Any], at: str) -> tuple[float, ...]:
+def read_truths(document: Mapping[str, Any], at: str) -> tuple[float, ...]:
     """The chance `truth` of each of two groups, which must not have the same."""
-    first, second = (entry["truth"] for entry in stated["groups"])
+    first, second = (entry["truth"] for entry in document["groups"])
     if first == second:
         template = N_("must differ from that of the other group; both are %(value)s")
         raise refuse(422, f"{at}.groups[1].truth", template, value=second)
     return float(first), float(second)
 
 
-def read_yes_no_design(stated: Mapping[str, Any], at: str) -> Design:
+def read_yes_no_design(document: Mapping[str, Any], at: str) -> Design:
     """The design of Yes or No that stands at a field; it may be one that we do not collect with."""
-    question = {"name": "answer", "kind": "yes_no", "text": "?", "design": stated}
+    question = {"name": "answer", "kind": "yes_no", "text": "?", "design": document}
     try:
         return read_survey({"questions": [question]}, "survey").designs[0]
     except InputError as error:
@@ -135,7 +135,7 @@ def count_answers(rows: Mapping[str, NDArray[np.float64]], answers: int) -> NDAr
     return np.bincount(codes, minlength=groups * answers).reshape(groups, answers).astype(np.int64)
 
 
-def _name_column(stated: str, at: str) -> str:
-    if not stated.strip():
+def _name_column(text: str, at: str) -> str:
+    if not text.strip():
         raise refuse(422, at, N_("must name a column; it is empty"))
-    return stated.strip()
+    return text.strip()

@@ -102,12 +102,12 @@ class BaselineItems:
         return ModelFinding(listed, tuple(tests), tuple(few), own.degrees_of_freedom)
 
 
-def _read(stated: Mapping[str, Any], field: str) -> BaselineItems:
-    group = read_group_column(stated, field)
-    report = read_answer_column(stated["report"], CROSSWISE_ANSWERS, f"{field}.report")
+def _read(document: Mapping[str, Any], field: str) -> BaselineItems:
+    group = read_group_column(document, field)
+    report = read_answer_column(document["report"], CROSSWISE_ANSWERS, f"{field}.report")
     designs = tuple(
         crosswise(read_prevalence(entry["prevalence"], f"{field}.groups[{number}].prevalence"))
-        for number, entry in enumerate(stated["groups"])
+        for number, entry in enumerate(document["groups"])
     )
     return BaselineItems({"group": group, "report": report}, designs)
 

@@ -54,10 +54,10 @@ class UnknownPrevalence:
         return ModelFinding(list_estimates(_LABELS, values, found.standard_errors, found.intervals))
 
 
-def _read(stated: Mapping[str, Any], field: str) -> UnknownPrevalence:
-    group = read_group_column(stated, field)
-    report = read_answer_column(stated["report"], ("no", "yes"), f"{field}.report")
-    return UnknownPrevalence({"group": group, "report": report}, read_truths(stated, field))
+def _read(document: Mapping[str, Any], field: str) -> UnknownPrevalence:
+    group = read_group_column(document, field)
+    report = read_answer_column(document["report"], ("no", "yes"), f"{field}.report")
+    return UnknownPrevalence({"group": group, "report": report}, read_truths(document, field))
 
 
 UNKNOWN_PREVALENCE = ModelKind(

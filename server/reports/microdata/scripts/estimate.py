@@ -509,8 +509,8 @@ def estimates(files: Files) -> Iterator[tuple[Any, ...]]:
                 yield question, "", "mean", *group[:3], n, *found
 
 
-def compare(found: list[tuple[Any, ...]]) -> bool:
-    ours = {row[:6]: row[6:] for row in found}
+def compare(rows: list[tuple[Any, ...]]) -> bool:
+    ours = {row[:6]: row[6:] for row in rows}
     largest, compared, collapsed, unnamed = 0.0, 0, 0, 0
     for row in read("estimates.csv"):
         if row["n"] in ("", "0"):
