@@ -1,7 +1,7 @@
 // What becomes of the code of an invitation: looked at before the questions, sent with the answers, asked for again where it was
 // refused, and gone from the address once they have arrived.
 
-import { codeOf, grouped, normalised, withCode } from './codes.js';
+import { codeOf, groupCode, readCode, withCode } from './codes.js';
 import { way } from './design.js';
 import { askIn, held } from './invitation.js';
 import { copy } from './page.js';
@@ -37,7 +37,7 @@ way.readmit = (error, body, asked) => {
   const refused = way.holdsTicket?.() && error.field === 'ticket' ? 'ticket' : 'none';
   const part = copy('uninvited', { why: sent ? error.status : refused, status: error.status, field: error.field, message: error.message }, 'why');
   const form = part.querySelector('.invitation');
-  const { complain, read } = askIn(form, grouped(sent ?? normalised(location.hash.slice(1))));
+  const { complain, read } = askIn(form, groupCode(sent ?? readCode(location.hash.slice(1))));
   form.addEventListener('submit', async (event) => {
     event.preventDefault();
     const other = read();

@@ -3,7 +3,7 @@
 const CODE = /^[0-9A-HJKMNP-TV-Z]{16}$/;
 
 /** A code in upper case without hyphens and spaces, out of its link if that was pasted; null if it is none. */
-export function normalised(text) {
+export function readCode(text) {
   const pasted = text.slice(0, 2000);
   const mark = pasted.lastIndexOf('#');
   const fragment = mark >= 0 && pasted.slice(0, mark).includes('/s/') ? pasted.slice(mark + 1) : text;
@@ -15,7 +15,7 @@ export function normalised(text) {
 }
 
 /** As it is printed; nothing for none. */
-export const grouped = (code) => code?.match(/.{4}/g).join('-') ?? '';
+export const groupCode = (code) => code?.match(/.{4}/g).join('-') ?? '';
 
 /** The body with a code, in place of another if it has one: the report and the id stay, and so does its length. */
 export function withCode(body, code) {

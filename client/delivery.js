@@ -12,11 +12,11 @@ let reviewed = false; // whether what this visit's review has shown is kept
 
 /** A preview sends nothing, and on a tablet that is handed round the next one is somebody else. */
 const forgets = (page) => 'preview' in page || 'tablet' in page;
-const remembered = (page) => (forgets(page) ? {} : recall(page));
+const recallNote = (page) => (forgets(page) ? {} : recall(page));
 
 /** Shows what an earlier visit left here, if it did; what waits is sent. */
 way.greet = (page) => {
-  const { sent } = remembered(page);
+  const { sent } = recallNote(page);
   if (sent) {
     way.dropPage?.(); // of a visit that was cut off
     const part = withErasing(copy('already'), page);
@@ -28,7 +28,7 @@ way.greet = (page) => {
 
 /** Sends what an earlier visit left to be sent, or shows what its review has shown. */
 way.resume = (page) => {
-  const { pending, shown, to } = remembered(page);
+  const { pending, shown, to } = recallNote(page);
   if (pending) deliver(page, pending, { to, waiting: true, now: true });
   else if (shown) {
     if (history.state?.screen) history.go(-history.state.screen);
@@ -41,7 +41,7 @@ way.resume = (page) => {
 /** Shows what can be sent, and keeps it: loaded again, the page flips no second coin. Another one may have been quicker. */
 way.review = (page, body, options) => {
   const { id } = JSON.parse(body);
-  const held = remembered(page);
+  const held = recallNote(page);
   if (held.sent || held.pending || (reviewed ? held.id !== id : held.id)) {
     options.onLeave();
     if (!way.greet(page)) show(copy('erased'));
@@ -63,7 +63,7 @@ function deliver(page, body, { to = page.responses, waiting = false, now = false
   const status = form.querySelector('[role="status"]');
   const wakes = new EventTarget();
   const stop = new AbortController();
-  let kept = remembered(page).id === id;
+  let kept = recallNote(page).id === id;
   let claimed = waiting;
   let begun = false;
   const works = way.work && !invitation && !ticket && !('preview' in page); // a code stands in for work

@@ -26,7 +26,7 @@ let leaving = false;
 form.addEventListener('input', ({ target }) => later(target.type === 'range' ? SLIDER_REST : REST));
 form.addEventListener('change', ({ target }) => {
   if (target.dataset.renews) send(target.dataset.renews);
-  else if (changed()) send('keep');
+  else if (isChanged()) send('keep');
 });
 form.addEventListener('paste', pasteAnswers);
 form.addEventListener('focusin', ({ target }) => follow(target.closest('.entry')));
@@ -41,7 +41,7 @@ form.addEventListener('click', (event) => {
 document.addEventListener('keydown', shortcut);
 document.addEventListener('click', followLink);
 addEventListener('beforeunload', (event) => {
-  if (!leaving && changed()) event.preventDefault();
+  if (!leaving && isChanged()) event.preventDefault();
 });
 follow(form.querySelector('.entry[open]'));
 preview.show(form.elements.base.value);
@@ -50,13 +50,13 @@ function draft(of) {
   return JSON.stringify([...new FormData(of)].filter(([name]) => !OWN.includes(name)));
 }
 
-function changed() {
+function isChanged() {
   return draft(form) !== known;
 }
 
 function later(milliseconds) {
   clearTimeout(timer);
-  timer = setTimeout(() => changed() && send('keep'), milliseconds);
+  timer = setTimeout(() => isChanged() && send('keep'), milliseconds);
 }
 
 function submit(event) {
@@ -101,10 +101,10 @@ function followLink(event) {
     (field?.querySelector(':scope > summary') ?? field)?.focus();
   }
   const elsewhere = link && new URL(link.href).pathname !== location.pathname;
-  if (!elsewhere || event.ctrlKey || event.metaKey || event.shiftKey || !changed()) return;
+  if (!elsewhere || event.ctrlKey || event.metaKey || event.shiftKey || !isChanged()) return;
   event.preventDefault();
   send('keep');
-  leave(() => { if (changed()) leaving = false; location.href = link.href; });
+  leave(() => { if (isChanged()) leaving = false; location.href = link.href; });
 }
 
 function leave(go) {
@@ -181,7 +181,7 @@ async function exchange(action) {
   history.replaceState(null, '', address());
   say('saved');
   preview.show(form.elements.base.value);
-  if (changed()) later(REST);
+  if (isChanged()) later(REST);
 }
 
 /** The page that came back, and what its address says of where to go on; null if nothing came back. */
@@ -214,7 +214,7 @@ function put(page, action, place, typed) {
   const at = page.querySelector(`.entry[data-place="${Number(place.get('at') ?? -1)}"]`)?.dataset.entry;
   const before = document.activeElement;
   const inside = form.contains(before);
-  const shifted = moved(before, action, place);
+  const shifted = findMoved(before, action, place);
   morph(main, document.importNode(page.querySelector('main'), true), typed);
   document.title = page.title;
   if (taken) form.elements.list.value = '';
@@ -234,7 +234,7 @@ function leads(action) {
 }
 
 /** What was in hand before a move is in hand after it: a selector of the same field or button in its new place. */
-function moved(element, action, place) {
+function findMoved(element, action, place) {
   const [, name, from] = /^(up|down|option_up|option_down)-([\d-]+)$/.exec(action) ?? [];
   const to = [place.get('at'), place.get('option')].filter((part) => part !== null).join('-');
   if (!name || !to) return null;

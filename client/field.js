@@ -5,7 +5,7 @@ import { PASS, kinds } from './design.js';
 import { bins, figures, withUnit } from './number_labels.js';
 import { binOf, gridOf } from './numbers.js';
 import { put, quote } from './page.js';
-import { typed } from './typed_number.js';
+import { readDecimal } from './typed_number.js';
 
 kinds.number.ask = askNumber;
 kinds.binned_number.ask = askNumber;
@@ -25,7 +25,7 @@ function askNumber(form, question, chosen) {
   quote(form.querySelector('.unit'), question.unit ?? '');
   range.textContent = put(range.dataset[shape], values);
   const read = () => {
-    const value = typed(input.value, step);
+    const value = readDecimal(input.value, step);
     return grid.steps(value ?? NaN) < 0 ? null : value;
   };
   const sayBin = () => {

@@ -1,12 +1,12 @@
 // Invitations: the code comes in the fragment of the link, which browsers never send, or is typed from paper.
 // It leaves this device in the body only (code_use.js). The address keeps it, for a page that is loaded again, until that has arrived.
 
-import { grouped, normalised } from './codes.js';
+import { groupCode, readCode } from './codes.js';
 import { way } from './design.js';
 import { copy } from './page.js';
 
 /** The code: as the link brought it, in its normal form; that is used; what stands in the field; not known to be of no use. */
-export const held = { linked: normalised(location.hash.slice(1)), code: null, typed: '', admitted: null };
+export const held = { linked: readCode(location.hash.slice(1)), code: null, typed: '', admitted: null };
 
 /** Every step of the history but the first is without the code. */
 way.address = location.pathname + location.search;
@@ -24,7 +24,7 @@ document.querySelector('.skip').addEventListener('click', (event) => {
 });
 // Another link in the same window.
 addEventListener('hashchange', () => {
-  const other = normalised(location.hash.slice(1));
+  const other = readCode(location.hash.slice(1));
   if (other && other !== held.linked) location.reload();
 });
 
@@ -38,19 +38,19 @@ way.admit = (part) => {
     return;
   }
   // The first step of the history keeps that of the link, also after another was typed.
-  if (!held.typed) held.code = normalised(location.hash.slice(1)) ?? held.code;
-  card.append(copy(!held.code || held.typed ? 'invitation' : 'invited', { code: grouped(held.code) }));
+  if (!held.typed) held.code = readCode(location.hash.slice(1)) ?? held.code;
+  card.append(copy(!held.code || held.typed ? 'invitation' : 'invited', { code: groupCode(held.code) }));
   let ask = card.querySelector('form') && watch();
   start.addEventListener('click', (event) => {
     if (way.holdsTicket?.()) return;
     const looking = start.getAttribute('aria-disabled') === 'true';
     if (ask && !looking) {
       held.code = ask.read();
-      held.typed = grouped(held.code);
+      held.typed = groupCode(held.code);
     }
     if (held.code && held.code === held.admitted && !looking) return; // on to the questions
     event.stopImmediatePropagation();
-    if (held.code && !looking) look(held.code);
+    if (held.code && !looking) askForCode(held.code);
   });
 
   /** Whoever presses Enter in the field starts. */
@@ -60,10 +60,10 @@ way.admit = (part) => {
       event.preventDefault();
       start.click();
     });
-    return askIn(form, held.typed || grouped(held.code));
+    return askIn(form, held.typed || groupCode(held.code));
   }
 
-  async function look(asked) {
+  async function askForCode(asked) {
     const { dataset } = document.getElementById('code-use');
     const said = card.querySelector('[role="status"]');
     start.setAttribute('aria-disabled', 'true');
@@ -106,7 +106,7 @@ export function askIn(form, text) {
   return {
     complain,
     read() {
-      const read = normalised(input.value);
+      const read = readCode(input.value);
       if (!read) complain(input.value.trim() ? 'refused' : 'empty');
       return read;
     },

@@ -17,14 +17,14 @@ let marked = new Set(); // which of them changed at the last change; they stay m
 let looking = Promise.resolve(); // one look at the server after the other: the last that was asked for is shown
 
 live.addEventListener('input', ({ target }) => chosen.add(target));
-live.addEventListener('toggle', ({ target }) => target.open && target.matches(NOT_HERE) && look(), true);
+live.addEventListener('toggle', ({ target }) => target.open && target.matches(NOT_HERE) && refreshInTurn(), true);
 next();
 
 function next() {
-  setTimeout(() => look().then(next), 1000 * Number(live.dataset.refresh));
+  setTimeout(() => refreshInTurn().then(next), 1000 * Number(live.dataset.refresh));
 }
 
-function look() {
+function refreshInTurn() {
   looking = looking.then(refresh);
   return looking;
 }

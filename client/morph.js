@@ -29,12 +29,12 @@ function morphChildren(old, fresh, typed) {
       old.insertBefore(next, at);
       continue;
     }
-    while (at !== match) at = removed(at);
+    while (at !== match) at = removeNode(at);
     at = match.nextSibling;
     if (match.nodeType === Node.ELEMENT_NODE) morph(match, next, typed);
     else if (match.data !== next.data) match.data = next.data;
   }
-  while (at) at = removed(at);
+  while (at) at = removeNode(at);
 }
 
 /** What becomes `next`: a node further on with the same id, or, if it has none, a like one without id right here. */
@@ -45,7 +45,7 @@ function partner(at, next) {
   return at?.nodeName === next.nodeName && (at.id ?? '') === (next.id ?? '') ? at : null;
 }
 
-function removed(node) {
+function removeNode(node) {
   const following = node.nextSibling;
   node.remove();
   return following;

@@ -25,7 +25,7 @@ export function between({ steps, of }, weights) {
 export function gridOf({ low, high, step }) {
   const steps = (number) => {
     if (!Number.isFinite(number)) return -1;
-    const [value, from, by] = scaled(number, low, step);
+    const [value, from, by] = scale(number, low, step);
     const found = by > 0n && value >= from && (value - from) % by === 0n ? Number((value - from) / by) : -1;
     return found <= of ? found : -1;
   };
@@ -35,7 +35,7 @@ export function gridOf({ low, high, step }) {
 }
 
 /** Decimals as whole numbers of the same small unit. */
-function scaled(...numbers) {
+function scale(...numbers) {
   const parts = numbers.map((number) => {
     const [digits, exponent = '0'] = String(number).split('e');
     const [whole, fraction = ''] = digits.split('.');

@@ -174,11 +174,11 @@ function askPin() {
     if (!pin) return;
     field.value = '';
     looking = true; // each is counted before the next
-    await look(pin);
+    await tryPin(pin);
     looking = false;
   });
 
-  async function look(pin) {
+  async function tryPin(pin) {
     const { pin: kept, wrong, until } = await readRecord();
     const [pause, most] = [until - Date.now(), waitAfter(wrong)];
     if (pause > most) await changeRecord(() => ({ until: Date.now() + most })); // the clock was put back

@@ -1,6 +1,7 @@
 """The rules for names that can be counted: files, classes and functions of the server and of tests."""
 
 import ast
+import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from functools import cache
@@ -99,7 +100,13 @@ def test_a_bare_participle_is_noticed() -> None:
 
 DIALECT = set("told said found own asked look saw doors charges stated wanted gave".split())
 """Words that the names of fields, properties and arguments once had in place of what they are."""
-STORED = {"PricedItem.asked", "Basis.asked", "SearchQuestion.asked", "LedgerEntry.asked", "SearchAnswer.asked"}
+STORED = {
+    "PricedItem.asked",
+    "Basis.asked",
+    "SearchQuestion.asked",
+    "LedgerEntry.asked",
+    "SearchAnswer.asked",
+}
 """The hash of what an entry of the ledger asked has the name of its column."""
 PUBLISHED = {"Throws.own", "GroupComparison.gave", "SampledPair.gave", "CrossedFinding.gave"}
 """What callers of the privacy library read, and what is made of it."""
@@ -131,6 +138,29 @@ def test_fields_and_arguments_are_called_by_what_they_are() -> None:
 def test_dialect_is_noticed() -> None:
     source = "class A:\n    said: str\n    @property\n    def told(self): ...\n    def tell(self, asked): ..."
     assert sorted(find_dialect(ast.parse(source))) == ["A.said", "A.told", "tell(asked)"]
+
+
+JS_FUNCTION = re.compile(r"function\*? (\w+)\(|(?:const|let) (\w+) = (?:async )?(?:\([^()]*\)|\w+) =>")
+
+
+def list_functions(source: str) -> list[str]:
+    """The names of functions of a module of the browser."""
+    return [declared or assigned for declared, assigned in JS_FUNCTION.findall(source)]
+
+
+def test_no_function_of_the_browser_is_a_bare_participle() -> None:
+    found = {
+        f"{path.name}: {name}"
+        for path in sorted((ROOT / "client").glob("*.js"))
+        for name in list_functions(path.read_text("utf-8"))
+        if name.islower() and is_bare_participle(name)
+    }
+    assert found == set()
+
+
+def test_functions_of_the_browser_are_read() -> None:
+    source = "export async function told(text) {}\nconst sent = (page) => 1;\nconst made = async page => 2;"
+    assert list_functions(source) == ["told", "sent", "made"]
 
 
 COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.Lambda)

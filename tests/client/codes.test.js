@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { codeOf, grouped, normalised, withCode } from '../../client/codes.js';
+import { codeOf, groupCode, readCode, withCode } from '../../client/codes.js';
 import { writeBody } from '../../client/submit.js';
 import { read } from './vectors.js';
 
@@ -10,17 +10,17 @@ const BODY = writeBody('8c1f02b7d4e65ae98c1f02b7d4e65ae9', 'a'.repeat(64), [0, 1
 const [ONE, OTHER] = ['0123456789ABCDEF', 'GHJKMNPQRSTVWXYZ'];
 
 for (const [typed, code] of vectors.read) {
-  test(`${JSON.stringify(typed)} is read as the server reads it`, () => assert.equal(normalised(typed), code));
+  test(`${JSON.stringify(typed)} is read as the server reads it`, () => assert.equal(readCode(typed), code));
 }
 
 for (const typed of vectors.refused) {
-  test(`${JSON.stringify(typed)} is no code, here as on the server`, () => assert.equal(normalised(typed), null));
+  test(`${JSON.stringify(typed)} is no code, here as on the server`, () => assert.equal(readCode(typed), null));
 }
 
 test('a code is shown as it is printed', () => {
-  assert.equal(grouped(ONE), '0123-4567-89AB-CDEF');
-  assert.equal(grouped(null), '');
-  assert.equal(normalised(grouped(OTHER)), OTHER);
+  assert.equal(groupCode(ONE), '0123-4567-89AB-CDEF');
+  assert.equal(groupCode(null), '');
+  assert.equal(readCode(groupCode(OTHER)), OTHER);
 });
 
 test('a body takes one code, and another in its place, and nothing else of it changes', () => {

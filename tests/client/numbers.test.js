@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { Refusal, kinds, rowsOf } from '../../client/design.js';
 import { between, binOf, binnedNumber, gridOf, number } from '../../client/numbers.js';
 import { randomize } from '../../client/randomize.js';
-import { typed } from '../../client/typed_number.js';
+import { readDecimal } from '../../client/typed_number.js';
 import { published, twoByTwo } from './published.js';
 import { read } from './vectors.js';
 
@@ -61,17 +61,17 @@ test('decimals are counted in exact steps', () => {
 
 test('a number may be typed with a point or a comma, in digits of three scripts', () => {
   for (const [text, value] of [['1.5', 1.5], ['1,5', 1.5], [' 7 ', 7], ['-2,25', -2.25], ['−3', -3], ['.5', 0.5], ['08', 8], ['2.', 2], ['١٢٫٥', 12.5], ['۷', 7], ['\u200e-5', -5]]) {
-    assert.equal(typed(text, 0.25), value, text);
+    assert.equal(readDecimal(text, 0.25), value, text);
   }
   for (const text of ['', ' ', 'x', '1e3', '1.2.3', '1,2,3', '1 000', '0x10', '5%', '--1', '²', 'Infinity', '.', '-']) {
-    assert.equal(typed(text, 0.25), null, text);
+    assert.equal(readDecimal(text, 0.25), null, text);
   }
 });
 
 test('what may be meant as thousands is not taken for a fraction', () => {
-  assert.equal(typed('1,500', 1), null);
-  assert.equal(typed('1.500', 0.01), null);
-  assert.equal(typed('1.500', 0.005), 1.5);
+  assert.equal(readDecimal('1,500', 1), null);
+  assert.equal(readDecimal('1.500', 0.01), null);
+  assert.equal(readDecimal('1.500', 0.005), 1.5);
 });
 
 const GRID = { low: 0, high: 60, step: 0.5 };
