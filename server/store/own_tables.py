@@ -65,6 +65,8 @@ class TableKind:
         The column whose values may be so long that a row is a piece by itself.
     by_number : bool
         Whether SQLite keeps rows by the number that is their key, which suits long ones.
+    new_keys : bool
+        Whether a closed survey's rows get keys that are drawn anew.
     """
 
     name: str
@@ -74,6 +76,7 @@ class TableKind:
     index: tuple[str, ...] = ()
     large: str = ""
     by_number: bool = False
+    new_keys: bool = False
 
 
 _VERSION = "SELECT 1 FROM survey_versions v WHERE v.id = NEW.version_id AND v.survey_id = {0}"
@@ -164,7 +167,7 @@ def _tickets(_survey_id: int, _suffix: str) -> Iterator[_Part]:
     yield sa.CheckConstraint("length(id) = 32", name="id_is_sha256")
 
 
-RESPONSES = TableKind("responses", _responses, _NOT_ITS_OWN, "UPDATE")
+RESPONSES = TableKind("responses", _responses, _NOT_ITS_OWN, "UPDATE", new_keys=True)
 INVITATIONS = TableKind("invitations", _invitations, f"NOT EXISTS ({_BATCH})", "UPDATE OF batch_id")
 CELLS = TableKind("cells", _cells, _NOT_ITS_OWN, large="waiting")
 BATCHES = TableKind("batches", _batches, index=("cell_id", "level"), large="content", by_number=True)

@@ -25,8 +25,8 @@ def fill_in_place(connection: sa.Connection, kind: own_tables.TableKind, survey_
     else:
         key = next(iter(table.c))
         rows = [dict(row) for row in connection.execute(sa.select(table).order_by(key)).mappings()]
-    if kind is own_tables.RESPONSES:
-        # Under new random ids, which are in no order that the old ones had.
+    if kind.new_keys:
+        # Under random ids, which are in no order that the old ones had.
         new_ids = sorted(secrets.token_bytes(len(row["id"])) for row in rows)
         secrets.SystemRandom().shuffle(rows)
         rows = [row | {"id": new_id} for new_id, row in zip(new_ids, rows, strict=True)]

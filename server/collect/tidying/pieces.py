@@ -62,8 +62,8 @@ def fill(
         cursor = connection.connection.cursor()
         cursor.execute(write_definition(cursor, old.name, new.name))  # type: ignore[arg-type]
         cursor.close()
-    if kind is own_tables.RESPONSES:
-        old = _draw_new_ids(engine, survey_id, patience)
+    if kind.new_keys:
+        old = _draw_new_ids(engine, kind, survey_id, patience)
     if kind is own_tables.BATCHES:
         _fill_batches(engine, new, survey_id, patience)
         return
@@ -83,11 +83,13 @@ def fill(
         last = reached
 
 
-def _draw_new_ids(engine: sa.Engine, survey_id: int, patience: Patience) -> sa.Table:
-    """A copy of a survey's responses under new random ids, which are in no order that the old ones had."""
-    old = own_tables.responses_of(survey_id)
+def _draw_new_ids(
+    engine: sa.Engine, kind: own_tables.TableKind, survey_id: int, patience: Patience
+) -> sa.Table:
+    """A copy of a table under new random ids, which are in no order that the old ones had."""
+    old = own_tables.table(kind, survey_id)
     with take_turn(engine, patience) as connection:
-        new = own_table_making.create_table(connection, own_tables.RESPONSES, survey_id, REKEYED)
+        new = own_table_making.create_table(connection, kind, survey_id, REKEYED)
     others = [column for column in old.c if column is not old.c.id]
     low = b""
     size = PieceSize()

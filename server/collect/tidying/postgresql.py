@@ -98,16 +98,17 @@ def _copy(engine: sa.Engine, survey_id: int, patience: Patience) -> None:
                         patience.go_on()
                         written.write_row([row[name] for name in names])
                     continue
-                for block in _read_in_order(reading, own_tables.table(kind, survey_id)):
+                for block in _read_in_order(reading, kind, survey_id):
                     patience.go_on()
                     written.write(block)
 
 
-def _read_in_order(reading: sa.Connection, table: sa.Table) -> Iterator[bytes | bytearray | memoryview]:
+def _read_in_order(
+    reading: sa.Connection, kind: own_tables.TableKind, survey_id: int
+) -> Iterator[bytes | bytearray | memoryview]:
+    table = own_tables.table(kind, survey_id)
     key, *others = table.c.keys()
-    first = key
-    if table.name.startswith(f"{own_tables.RESPONSES.name}_"):  # which get new ids, drawn at random
-        first = f"uuid_send(gen_random_uuid()) AS {key}"
+    first = f"uuid_send(gen_random_uuid()) AS {key}" if kind.new_keys else key
     columns = ", ".join([first, *others])
     ordered = f"COPY (SELECT {columns} FROM {table.name} ORDER BY {key}) TO STDOUT (FORMAT binary)"  # noqa: S608
     with reading.connection.cursor().copy(ordered) as rows:
