@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
@@ -9,8 +10,10 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from jsonschema import Draft202012Validator
 
 from server.inputs import InputError, parse_json
+from server.inputs.schema import make_validator, schema
 from server.privacy.designs import TOTAL, coin_flip, one_hot_epsilon
 from server.study.definitions import Definition, GridPoint, Question
 from server.study.definitions.definition_reader import parse_definition
@@ -386,14 +389,32 @@ def test_line_ends_are_made_alike_and_texts_stripped() -> None:
     assert definition.introduction == "a\nb"
 
 
-def test_a_wrong_type_anywhere_is_a_problem_and_no_other_error() -> None:
-    def paths(value: Any, path: tuple[str | int, ...] = ()) -> list[tuple[str | int, ...]]:
-        inner = (
-            value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-        )
-        return [path, *(found for step, item in inner for found in paths(item, (*path, step)))]
+def list_paths(value: Any, path: tuple[str | int, ...] = ()) -> list[tuple[str | int, ...]]:
+    inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    return [path, *(found for step, item in inner for found in list_paths(item, (*path, step)))]
 
-    for path in paths(DOCUMENT)[1:]:
+
+def test_what_the_schema_refuses_is_what_its_library_refuses() -> None:
+    """Parts of it that speak of another kind or mechanism are passed over before the library sees them."""
+    chosen = sorted(set(re.findall(r'"const": "(\w+)"', json.dumps(schema()))))
+    assert {"scale", "coin_flip"} <= set(chosen)
+    checks = make_validator("survey"), Draft202012Validator(schema())
+    for question in DOCUMENT["questions"]:
+        choices = [path for path in list_paths(question) if path and path[-1] in ("kind", "mechanism")]
+        assert choices
+        for path in (*choices, *(choice[:-1] for choice in choices if choice[:-1])):
+            for wrong in ([], None, True, 1, {}, "x", *(chosen if path in choices else ())):
+                document = json.loads(json.dumps({**DOCUMENT, "questions": [question]}))
+                set_to("questions", 0, *path, value=wrong)(document)
+                ours, theirs = (
+                    [(error.message, *error.absolute_schema_path) for error in check.iter_errors(document)]
+                    for check in checks
+                )
+                assert ours == theirs, (path, wrong)
+
+
+def test_a_wrong_type_anywhere_is_a_problem_and_no_other_error() -> None:
+    for path in list_paths(DOCUMENT)[1:]:
         for wrong in (None, True, -1, 1e300, "", "x", [], {}, ["x"], {"x": 1}):
             document = json.loads(json.dumps(DOCUMENT))
             set_to(*path, value=wrong)(document)

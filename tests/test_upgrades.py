@@ -12,7 +12,7 @@ import sqlalchemy as sa
 from alembic.script import ScriptDirectory
 
 from server import __version__
-from server.store.engines import find_migrations, make_engine, migrate, migrate_within
+from server.store.engines import find_migrations, list_migrations, make_engine, migrate, migrate_within
 from server.store.failures import Failure
 from server.study.definitions import version_of
 from server.study.definitions.definition_reader import parse_definition
@@ -48,6 +48,12 @@ def upgrade(url: str, folder: Path) -> None:
         engine = make_engine(url)
         migrate(engine)
         engine.dispose()
+
+
+def test_migrations_are_known_by_the_names_of_their_files() -> None:
+    revisions = ScriptDirectory(str(find_migrations())).walk_revisions()
+
+    assert list_migrations() == [each.revision for each in reversed(list(revisions))]
 
 
 def test_data_goes_through_each_migration_by_itself(empty_database_url: str) -> None:

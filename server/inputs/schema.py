@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from decimal import Decimal
 from functools import cache, partial
 from itertools import islice
@@ -10,6 +10,7 @@ from typing import Any, cast
 
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import ValidationError
+from jsonschema.validators import extend
 
 from server.config import SCHEMAS
 from server.inputs.problems import N_, Problem, shorten_value
@@ -34,15 +35,12 @@ def schema_limit(*path: str) -> int:
 
 def is_possible(value: object, *path: str) -> bool:
     """Whether a survey's schema takes a value at a path there."""
-    rules: Any = schema()
-    for step in path:
-        rules = rules[step]
-    return Draft202012Validator(rules).is_valid(value)
+    return bool(make_validator("survey", *path).is_valid(value))
 
 
 def violations(document: object, name: str = "survey", *path: str) -> list[Problem]:
     """Every violation of a schema, or of what stands at a path there (of the first 1000), as the schema orders them."""
-    found = islice(_validator(name, *path).iter_errors(document), _PROBLEMS_LIMIT)
+    found = islice(make_validator(name, *path).iter_errors(document), _PROBLEMS_LIMIT)
     errors = sorted(found, key=partial(_position, list(schema(name)["properties"])))
     problems = [problem for error in errors for problem in _problems(error)]
     # An empty text breaks two rules of the schema that say the same.
@@ -50,11 +48,36 @@ def violations(document: object, name: str = "survey", *path: str) -> list[Probl
 
 
 @cache
-def _validator(name: str, *path: str) -> Draft202012Validator:
+def make_validator(name: str, *path: str) -> Any:
+    """What checks a document against a schema, or against what stands at a path there."""
     rules: Any = schema(name)
     for step in path:
         rules = rules[step]
-    return Draft202012Validator(rules)
+    return _Validator(rules)
+
+
+def _check_all(
+    validator: Any, parts: Sequence[dict[str, Any]], value: object, _rules: object
+) -> Iterator[ValidationError]:
+    """Do what the keyword `allOf` asks for, and pass over parts that speak of another kind at once.
+
+    The library tries whether a part speaks of this kind: for ten kinds that is most of what a definition takes.
+    """
+    for number, part in enumerate(parts):
+        if _may_speak_of(part, value):
+            yield from validator.descend(value, part, schema_path=number)
+
+
+def _may_speak_of(part: dict[str, Any], value: object) -> bool:
+    if not isinstance(value, dict) or "else" in part:
+        return True
+    wanted = part.get("if", {}).get("properties", {})
+    return not any(
+        name in value and value[name] != rule.get("const", value[name]) for name, rule in wanted.items()
+    )
+
+
+_Validator = extend(Draft202012Validator, {"allOf": _check_all})  # type: ignore[no-untyped-call]
 
 
 def _position(order: list[str], error: ValidationError) -> tuple[tuple[int, str], ...]:

@@ -4,20 +4,12 @@ from contextlib import nullcontext
 from typing import Any
 
 import sqlalchemy as sa
-from alembic.runtime.migration import MigrationContext
-from alembic.script import ScriptDirectory
 
-from server.store.engines import find_migrations, find_newest_migration
+from server.store.engines import list_migrations
 from server.store.failures import OutdatedError
 from server.store.prepared import raising_as_sqlalchemy
 
 _READ = "SELECT version_num FROM alembic_version"
-
-
-def has_known_schema(connection: sa.Connection) -> bool:
-    """Whether the last migration that the database has had is one that this process knows."""
-    known = {each.revision for each in ScriptDirectory(str(find_migrations())).walk_revisions()}
-    return MigrationContext.configure(connection).get_current_revision() in known
 
 
 def watch_revision(engine: sa.Engine) -> None:
@@ -26,7 +18,7 @@ def watch_revision(engine: sa.Engine) -> None:
     A transaction raises OutdatedError where it begins. What was begun before goes on; what it changes is refused where
     it no longer fits.
     """
-    expected = find_newest_migration()
+    expected = list_migrations()[-1]
 
     def check(connection: sa.Connection) -> None:
         found = _read_at_begin(connection)

@@ -5,17 +5,14 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import sqlalchemy as sa
-from alembic.runtime.migration import MigrationContext
-from alembic.util import CommandError
 
 from server import archives
 from server.collect import responses, tidying
 from server.collect.withdrawal_lists import bring_up_to_date
 from server.inputs import InputError
 from server.releases.spending_marks import open_marks
-from server.store.engines import has_newest_schema, make_engine, migrate
-from server.store.failures import MovedError, find_failure
-from server.store.schema_fit import has_known_schema
+from server.store.engines import has_known_schema, has_newest_schema, make_engine, migrate, read_migrations
+from server.store.failures import MovedError, OutdatedError, find_failure
 from server.store.sealed_secrets import LostKeyError
 from server.study import surveys
 
@@ -104,7 +101,7 @@ def open_existing(database_url: str) -> sa.Engine:
 
 
 def _check_revision(connection: sa.Connection) -> None:
-    heads = MigrationContext.configure(connection).get_current_heads()
+    heads = read_migrations(connection)
     if len(heads) != 1:
         raise _unusable(
             f"its table alembic_version has {len(heads)} rows in place of one; put a backup in its place"
@@ -146,7 +143,7 @@ def _refusing(engine: sa.Engine) -> Iterator[None]:
         yield
     except BaseException as error:
         engine.dispose()
-        if isinstance(error, CommandError):
+        if isinstance(error, OutdatedError):
             raise _unusable(_NEWER) from None
         if isinstance(error, InputError | LostKeyError):
             raise _unusable(str(error)) from error

@@ -11,6 +11,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,11 +19,16 @@ from scipy.special import gammaln
 
 from server.privacy.designs import Design, coin_flip, k_ary, kronecker, ordinal
 from server.privacy.estimators import (
+    AnsweredMeanEstimate,
+    JointEstimate,
+    MeanEstimate,
+    PooledShares,
     estimate_pooled_answered_mean,
     estimate_pooled_joint,
     estimate_pooled_mean,
     estimate_pooled_shares,
 )
+from server.privacy.estimators.late import LateInterval, LateIntervals, compute_limits
 
 Row = NDArray[np.float64]
 GAMMAS = (0.1, 0.25, 0.4, 0.49)
@@ -33,11 +39,12 @@ EDGES = (0.01, 0.05, 0.5, 0.95, 0.99)
 
 @dataclass(frozen=True)
 class Kind:
-    """An estimate of one question: its design by the loss, its interval of counts, what it is of."""
+    """An estimate of one question: its design by the loss, its value for counts, its interval, what that is of."""
 
     name: str
     design: Callable[[float], Design]
-    limits: Callable[[Sequence[int], Design, str], tuple[float, float]]
+    estimate: Callable[[Sequence[int], Design, str], Any]
+    limits: Callable[[Any], Sequence[float] | Row]
     truth: Callable[[Row], float | None]
     sizes: Sequence[int] = SIZES
 
@@ -50,24 +57,19 @@ class Covered:
     width: float
 
 
-def share(truth: int) -> Callable[[Sequence[int], Design, str], tuple[float, float]]:
-    """The interval of a share."""
-
-    def limits(counts: Sequence[int], design: Design, interval: str) -> tuple[float, float]:
-        low, high = estimate_pooled_shares([counts], [design], None, 0.95, interval).intervals[truth].tolist()
-        return low, high
-
-    return limits
+def estimate_share(counts: Sequence[int], design: Design, interval: str) -> PooledShares:
+    """The shares of all answers."""
+    return estimate_pooled_shares([counts], [design], None, 0.95, interval)
 
 
-def mean(counts: Sequence[int], design: Design, interval: str) -> tuple[float, float]:
-    """The interval of the mean of a scale or of a number."""
-    return estimate_pooled_mean([counts], [design], 0, 1, None, 0.95, interval).interval
+def estimate_mean(counts: Sequence[int], design: Design, interval: str) -> MeanEstimate:
+    """The mean of a scale or of a number."""
+    return estimate_pooled_mean([counts], [design], 0, 1, None, 0.95, interval)
 
 
-def estimate_answered(counts: Sequence[int], design: Design, interval: str) -> tuple[float, float]:
-    """The interval of the mean of those who gave a number."""
-    return estimate_pooled_answered_mean([counts], [design], 0, 1, None, 0.95, interval).interval
+def estimate_answered(counts: Sequence[int], design: Design, interval: str) -> AnsweredMeanEstimate:
+    """The mean of those who gave a number."""
+    return estimate_pooled_answered_mean([counts], [design], 0, 1, None, 0.95, interval)
 
 
 def mean_answered(shares: Row) -> float | None:
@@ -76,43 +78,54 @@ def mean_answered(shares: Row) -> float | None:
     return float(np.linspace(0, 1, len(shares) - 1) @ shares[:-1]) / gave if gave > 1e-9 else None
 
 
-def cell(counts: Sequence[int], design: Design, interval: str) -> tuple[float, float]:
-    """The interval of the share of two yes in the joint table of two coin flips, whose product the design is."""
+def estimate_table(counts: Sequence[int], design: Design, interval: str) -> JointEstimate:
+    """The joint table of two coin flips, whose product the design is."""
     gamma = math.sqrt(float(design.matrix[0, 0])) - 0.5
-    joint = estimate_pooled_joint(
-        [np.reshape(counts, (2, 2))], [[coin_flip(gamma)] * 2], None, 0.95, interval
-    )
-    low, high = joint.intervals[1, 1].tolist()
-    return low, high
+    return estimate_pooled_joint([np.reshape(counts, (2, 2))], [[coin_flip(gamma)] * 2], None, 0.95, interval)
 
 
 KINDS = (
     Kind(
         "yes/no, a box, one of several by a coin each, mean of a number",
         lambda loss: coin_flip(gamma_of(loss)),
-        share(1),
+        estimate_share,
+        lambda found: found.intervals[1],
         lambda shares: float(shares[1]),
     ),
-    Kind("one of 3", lambda loss: k_ary(3, loss), share(0), lambda shares: float(shares[0])),
-    Kind("scale of 3: an end", lambda loss: ordinal(3, loss), share(0), lambda shares: float(shares[0])),
-    Kind("scale of 3: the middle", lambda loss: ordinal(3, loss), share(1), lambda shares: float(shares[1])),
+    *(
+        Kind(
+            name,
+            lambda loss, make=make: make(3, loss),
+            estimate_share,
+            lambda found, truth=truth: found.intervals[truth],
+            lambda shares, truth=truth: float(shares[truth]),
+        )
+        for name, make, truth in (
+            ("one of 3", k_ary, 0),
+            ("scale of 3: an end", ordinal, 0),
+            ("scale of 3: the middle", ordinal, 1),
+        )
+    ),
     Kind(
         "scale of 3: the mean",
         lambda loss: ordinal(3, loss),
-        mean,
+        estimate_mean,
+        lambda found: found.interval,
         lambda shares: float(np.linspace(0, 1, 3) @ shares),
     ),
     Kind(
         "number with “prefer not to say”: the mean",
         lambda loss: k_ary(3, loss),
         estimate_answered,
+        lambda found: found.interval,
         mean_answered,
         (10,),
     ),
     Kind(
         "two yes/no questions together: a cell of their table",
         lambda loss: kronecker(coin_flip(gamma_of(loss)), coin_flip(gamma_of(loss))),
-        cell,
+        estimate_table,
+        lambda found: found.intervals[1, 1],
         lambda shares: float(shares[3]),
         (10, 20),
     ),
@@ -150,7 +163,9 @@ def coverage(kind: Kind, gamma: float, n: int, interval: str) -> Covered:
     """The exact coverage of one kind of interval."""
     design = kind.design(loss_of(gamma))
     seen = outcomes(n, design.weights.shape[1])
-    limits = np.array([kind.limits(counts.tolist(), design, interval) for counts in seen])
+    found = [kind.estimate(counts.tolist(), design, interval) for counts in seen]
+    compute_limits([each for each in found if isinstance(each, LateInterval | LateIntervals)])
+    limits = np.array([kind.limits(each) for each in found])
     orders = gammaln(n + 1) - gammaln(seen + 1).sum(axis=1)
     covered, widths = [], []
     for shares in true_shares(len(design.weights)):

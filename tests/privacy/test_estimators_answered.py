@@ -19,6 +19,7 @@ from server.privacy.estimators import (
     estimate_shares,
     impossible_share_test,
 )
+from server.privacy.estimators.late import compute_limits
 
 THREE = k_ary(3, 2.0)
 
@@ -61,12 +62,11 @@ def _coverage(design: Design, answered: float, mean: float, n: int, interval: st
     shares = np.array([answered * (1 - mean), answered * mean, 1 - answered])
     chances = shares @ design.matrix
     fieller = naive = 0.0
-    for low, high in product(range(n + 1), repeat=2):
-        if low + high > n:
-            continue
-        counts = [low, high, n - low - high]
+    outcomes = [[low, high, n - low - high] for low in range(n + 1) for high in range(n + 1 - low)]
+    estimates = [estimate_answered_mean(counts, design, 0, 1, interval=interval) for counts in outcomes]
+    compute_limits(estimates)
+    for counts, estimate in zip(outcomes, estimates, strict=True):
         chance = multinomial.pmf(counts, n, chances)
-        estimate = estimate_answered_mean(counts, design, 0, 1, interval=interval)
         fieller += chance * (estimate.interval[0] <= mean <= estimate.interval[1])
         if estimate.mean is not None:
             naive += chance * (abs(estimate.mean - mean) <= 1.96 * (estimate.standard_error or 0))

@@ -23,6 +23,7 @@ from server.privacy.estimators import (
     estimate_pooled_shares,
     estimate_shares,
 )
+from server.privacy.estimators.late import compute_limits
 from tests.privacy.test_estimators_pooled import tallies
 
 WEAK, STRONG = coin_flip(0.1), coin_flip(0.4)
@@ -97,11 +98,13 @@ def test_the_answered_interval_covers_by_enumeration() -> None:
     designs, sizes = [k_ary(3, 4.0), k_ary(3, 3.0)], [5, 4]  # 315 pairs of tallies
     shares = np.array([0.35, 0.25, 0.4])
     target, covered, naive = 0.25 / 0.6, 0.0, 0.0
-    for counts in product(*(tallies(n, 3) for n in sizes)):
+    pairs = list(product(*(tallies(n, 3) for n in sizes)))
+    estimates = [estimate_pooled_answered_mean(counts, designs, 0, 1) for counts in pairs]
+    compute_limits(estimates)
+    for counts, estimate in zip(pairs, estimates, strict=True):
         chance = np.prod(
             [multinomial.pmf(c, n, shares @ d.matrix) for c, n, d in zip(counts, sizes, designs, strict=True)]
         )
-        estimate = estimate_pooled_answered_mean(counts, designs, 0, 1)
         covered += chance * (estimate.interval[0] <= target <= estimate.interval[1])
         if estimate.mean is not None and estimate.standard_error is not None:
             naive += chance * (abs(estimate.mean - target) <= 1.96 * estimate.standard_error)

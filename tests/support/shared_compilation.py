@@ -4,6 +4,10 @@ Templates, addresses and statements become code by what they say alone, so what 
 holds for the next. A server that runs for long compiles each once, too.
 """
 
+import atexit
+import os
+import shutil
+import tempfile
 from copy import copy
 from functools import cache
 from threading import Lock
@@ -12,7 +16,7 @@ from typing import Any
 
 import sqlalchemy as sa
 from flask import Flask
-from jinja2 import BytecodeCache
+from jinja2 import FileSystemBytecodeCache
 from jinja2.bccache import Bucket
 from sqlalchemy.dialects.postgresql.psycopg import PGDialect_psycopg
 from sqlalchemy.dialects.sqlite.pysqlite import SQLiteDialect_pysqlite
@@ -25,7 +29,7 @@ from server.web import assets, page_manifest
 def keep() -> None:
     """Let every application and engine of this process take what an earlier one has compiled."""
     # Jinja compares each template's source with that of the code before it takes it.
-    Flask.jinja_options = {"bytecode_cache": _Templates()}
+    Flask.jinja_options = {"bytecode_cache": _Templates(_find_folder())}
     Flask.url_map_class = _Map
     for dialect in (SQLiteDialect_pysqlite, PGDialect_psycopg):
         _share_statements(dialect)
@@ -53,20 +57,37 @@ def _share_files() -> None:
     page_manifest.make_manifest = make
 
 
-class _Templates(BytecodeCache):
-    """Code itself, not its bytes: reading these takes as long as all else that getting a template does."""
+def _find_folder() -> str:
+    """Where the processes of one run leave compiled templates to each other: the first of them makes it."""
+    if _FOLDER not in os.environ:
+        os.environ[_FOLDER] = tempfile.mkdtemp(prefix="moneda-templates-")
+        atexit.register(shutil.rmtree, os.environ[_FOLDER])
+    return os.environ[_FOLDER]
 
-    def __init__(self) -> None:
+
+_FOLDER = "MONEDA_TEST_TEMPLATES"
+
+
+class _Templates(FileSystemBytecodeCache):
+    """Code itself, and its bytes for other processes: reading these takes as long as all else of getting a template."""
+
+    def __init__(self, folder: str) -> None:
+        super().__init__(folder)
         self.kept: dict[str, tuple[str, CodeType]] = {}
 
     def load_bytecode(self, bucket: Bucket) -> None:
         checksum, code = self.kept.get(bucket.key, ("", None))
         if checksum == bucket.checksum:
             bucket.code = code
+            return
+        super().load_bytecode(bucket)
+        if bucket.code is not None:
+            self.kept[bucket.key] = (bucket.checksum, bucket.code)
 
     def dump_bytecode(self, bucket: Bucket) -> None:
         assert bucket.code is not None
         self.kept[bucket.key] = (bucket.checksum, bucket.code)
+        super().dump_bytecode(bucket)
 
 
 class _Map(Map):

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from typing import IO, Any
 
 import sqlalchemy as sa
-from alembic.migration import MigrationContext
 from sqlalchemy.orm import Session
 
 from server import __version__
@@ -30,7 +29,7 @@ from server.archives.backups.running_surveys import (
     list_running,
 )
 from server.store import own_tables
-from server.store.engines import snapshot
+from server.store.engines import read_migrations, snapshot
 from server.store.models import Survey
 from server.study.surveys import now
 
@@ -88,10 +87,11 @@ def write_backup(
 
 def _describe(connection: sa.Connection, ids: list[int], incomplete: list[int]) -> dict[str, Any]:
     own = zip(own_tables.KINDS, tables_of(0), strict=True)
+    (revision,) = read_migrations(connection)
     return {
         "format": FORMAT,
         "software": f"Moneda {__version__}",
-        "revision": MigrationContext.configure(connection).get_current_revision(),
+        "revision": revision,
         "made_at": now().isoformat(),
         "columns": {table.name: describe_columns(table) for table in shared_tables()},
         "own_columns": {kind.name: describe_columns(table) for kind, table in own},

@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import IO
 
 import sqlalchemy as sa
-from alembic.script import ScriptDirectory
 from sqlalchemy.orm import Session
 
 from server.archives.backups.backup_loader import BackupLoader
@@ -26,7 +25,7 @@ from server.collect import responses
 from server.collect.withdrawal_lists import Withdrawals
 from server.releases.spending_marks import doubt_all
 from server.store import own_tables
-from server.store.engines import find_migrations, make_engine, migrate_within, open_session
+from server.store.engines import list_migrations, make_engine, migrate_within, open_session
 from server.store.private_files import flush_folder, lock_beside, name_lock
 
 _RESERVE = 32 * 1024 * 1024
@@ -87,9 +86,7 @@ def restore_backup(
 
 
 def _check_known(contents: Contents) -> None:
-    known = ScriptDirectory(str(find_migrations()))
-    revisions = {script.revision for script in known.walk_revisions()}
-    if contents.revision not in revisions:
+    if contents.revision not in list_migrations():
         raise DamagedError(
             f"it was made by a newer version of Moneda ({contents.beginning['software']}, schema "
             f"{contents.revision}); restore it with that one"

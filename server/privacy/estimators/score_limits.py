@@ -60,8 +60,11 @@ def score_limits(values: _Rows, counts: NDArray[np.int64], z: _Rows) -> _Rows:
     seen, quantiles = counts[some], z[some]
     ends[two] = wilson_limits((seen * (scaled == 1)).sum(axis=1)[two], seen.sum(axis=1)[two], quantiles[two])
     more = ~two
-    ends[more, 0] = 1 - _uppers(1 - scaled[more], seen[more], quantiles[more])
-    ends[more, 1] = _uppers(scaled[more], seen[more], quantiles[more])
+    # A lower limit is the upper one of what is missing to 1. Both at once: a single row takes little more than none.
+    turned = np.concatenate([1 - scaled[more], scaled[more]])
+    uppers = _uppers(turned, np.tile(seen[more], (2, 1)), np.tile(quantiles[more], 2))
+    missing, ends[more, 1] = np.split(uppers, 2)
+    ends[more, 0] = 1 - missing
     limits[some] = base + reach * ends
     return limits
 
