@@ -1,10 +1,11 @@
 """What of closed surveys is due to be deleted because time has passed goes: rows, then counts, then the rest.
 
 The one job of the server does it, and whoever opens the database to serve it or for a command, before anything is
-answered: so it is with a backup that was restored. From the first transaction on nothing of a part is shown to anybody
-(`Survey.deleted`); then its rows go in pieces, between which others have their turn; the last transaction finds none
-left and writes into the log that it was deleted. So a part that the log says nothing of is one that somebody began, and
-whoever comes next goes on with it. Tidying then leaves nothing of it in files.
+answered: so it is with a backup that was restored. A survey whose closing time went by while no server ran is closed
+first. From the first transaction on nothing of a part is shown to anybody (`Survey.deleted`); then its rows go in
+pieces, between which others have their turn; the last transaction finds none left and writes into the log that it was
+deleted. So a part that the log says nothing of is one that somebody began, and whoever comes next goes on with it.
+Tidying then leaves nothing of it in files.
 """
 
 from collections.abc import Iterator
@@ -14,6 +15,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
+from server.collect import acceptance
 from server.collect.tidying import Patience, leave_turn
 from server.collect.untidied import mark_untidied
 from server.people import change_log
@@ -107,11 +109,17 @@ def _find_due(session: Session, now: datetime) -> Iterator[Survey]:
     limited = sa.or_(
         Survey.keep_rows.is_not(None), Survey.keep_counts.is_not(None), Survey.keep_rest.is_not(None)
     )
-    closed = sa.and_(Survey.state == State.CLOSED, Survey.arriving_until.is_(None), limited)
-    query = sa.select(Survey, _UNFINISHED).where(closed, sa.or_(Survey.deleted < Deleted.REST, _UNFINISHED))
+    over = sa.and_(Survey.state == State.OPEN, Survey.closes_at <= now)
+    ended = sa.and_(sa.or_(Survey.state == State.CLOSED, over), Survey.arriving_until.is_(None), limited)
+    query = sa.select(Survey, _UNFINISHED).where(ended, sa.or_(Survey.deleted < Deleted.REST, _UNFINISHED))
     for survey, unfinished in session.execute(query.order_by(Survey.id)):
-        if unfinished or retention_of(survey).find_due(survey.closed_at, now) > survey.deleted:
+        if unfinished or _is_due(survey, now):
             yield survey
+
+
+def _is_due(survey: Survey, now: datetime) -> bool:
+    """Whether the days of a part that nobody began are over: from closing, or from a closing time that went by."""
+    return retention_of(survey).find_due(survey.closed_at or survey.closes_at, now) > survey.deleted
 
 
 def _lock(session: Session, number: int) -> tuple[Survey, bool] | None:
@@ -131,8 +139,9 @@ def _begin_part(engine: sa.Engine, number: int, now: datetime) -> Deleted | None
             return None
         survey, unfinished = found
         if not unfinished:
-            if retention_of(survey).find_due(survey.closed_at, now) <= survey.deleted:
+            if not _is_due(survey, now):
                 return None
+            acceptance.close_survey(survey)
             survey.deleted += 1
             if survey.deleted == Deleted.REST:
                 _delete_shared(session, survey)

@@ -50,7 +50,7 @@ def list_differing_files(ours: dict[str, Any], content: bytes) -> list[str]:
     """
     try:
         there = _list_files(json.loads(content))
-    except (ValueError, KeyError, TypeError, AttributeError):
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         raise ValueError("a manifest must be what `manifest --json` prints; it is not") from None
     here = _list_files(ours)
     return sorted(name for name in here.keys() | there.keys() if here.get(name) != there.get(name))

@@ -7,7 +7,7 @@ from playwright.sync_api import Page, expect
 
 from tests.browser import question_screens as screens
 from tests.browser.conftest import Opener
-from tests.browser.site_users import DESK, SURVEY, Desk, Respondent, sign_in
+from tests.browser.site_users import DESK, PHONE, SURVEY, Desk, Respondent, sign_in
 from tests.support import factories
 
 WORD = "Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft" * 2
@@ -127,6 +127,22 @@ def test_what_has_the_focus_is_never_behind_the_bar_with_the_button(
     visit.button("Next").click()
     expect(page.locator("main pre")).to_be_attached()
     check_focus(page)
+
+
+def test_what_is_stored_and_how_to_take_it_back_stand_beside_send(
+    open_page: Opener, installation: factories.Served
+) -> None:
+    """On a phone, before anything is scrolled; what more there is to say of it stands above."""
+    survey = factories.publish(installation.database_url, SURVEY)
+    page = open_page(**PHONE)
+    visit = Respondent(page, survey.slug).open()
+    visit.answer("Yes", "No", "Yes")
+    said = page.locator(".actions").get_by_text(
+        "No name, address or time of day is stored with your answers. Until closing, your receipt finds or removes"
+    )
+    expect(said).to_be_in_viewport(ratio=1)
+    assert page.evaluate("scrollY") == 0
+    expect(page.get_by_text("this site offers no other way")).to_have_count(1)
 
 
 def check_focus(page: Page) -> None:

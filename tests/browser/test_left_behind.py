@@ -42,6 +42,7 @@ def take_away(visit: Respondent, end: str = "") -> None:
     page = visit.page
     visit.open(end)
     expect(visit.heading(NOTHING_HERE)).to_be_visible()
+    expect(page.get_by_text("No answer was sent now.")).to_be_visible()  # an earlier attempt may have arrived
     expect(page.get_by_role("heading", name=STILL_HERE)).to_be_visible()
     visit.button("Erase my traces").click()
     expect(page.get_by_role("status").filter(has_text=TAKEN_AWAY)).to_be_visible()
@@ -52,6 +53,19 @@ def take_away(visit: Respondent, end: str = "") -> None:
     expect(visit.heading(NOTHING_HERE)).to_be_visible()
     page.wait_for_load_state("networkidle")
     expect(page.get_by_role("heading", name=STILL_HERE)).to_be_hidden()
+
+
+def hand_one_back(open_page: Opener, installation: factories.Served, first: str = "") -> Respondent:
+    """A tablet on which one person has answered, in a browser that runs this script before every page."""
+    survey = publish_for_tablet(installation)
+    page = open_page(**PHONE)
+    open_page.watch(page).allow(MISSING)
+    page.context.add_init_script(first)
+    lessen_work(page)
+    tablet = begin(page, survey.slug)
+    answer_all(tablet, "no", 141_421)
+    hand_back(tablet)
+    return tablet
 
 
 @pytest.mark.parametrize("waits", ["ticket", "reviewed", "sent"])
@@ -77,15 +91,9 @@ def test_what_waits_on_a_phone_is_taken_away(
 
 
 def test_what_waits_on_a_tablet_is_taken_away(open_page: Opener, installation: factories.Served) -> None:
-    survey = publish_for_tablet(installation)
-    page = open_page(**PHONE)
-    open_page.watch(page).allow(MISSING)
-    lessen_work(page)
-    tablet = begin(page, survey.slug)
-    answer_all(tablet, "no", 141_421)
-    hand_back(tablet)
+    tablet = hand_one_back(open_page, installation)
     await_waiting(tablet, 1, 1)
-    delete(installation, survey.slug)
+    delete(installation, tablet.slug)
     take_away(tablet, "/tablet")
 
 
@@ -106,14 +114,9 @@ NOWHERE = "This link leads to no survey at the moment; it may have been deleted.
 def test_a_tablet_whose_link_leads_nowhere_for_a_while_loses_nothing(
     open_page: Opener, installation: factories.Served
 ) -> None:
-    survey = publish_for_tablet(installation)
-    page = open_page(**PHONE)
-    open_page.watch(page).allow(MISSING)
-    lessen_work(page)
-    tablet = begin(page, survey.slug)
-    answer_all(tablet, "no", 141_421)
-    hand_back(tablet)
+    tablet = hand_one_back(open_page, installation)
     open_desk(tablet)
+    page = tablet.page
     with led_astray(page):
         tablet.button("Send now").click()
         expect(page.get_by_text(f"{NOWHERE} What waits stays on this tablet")).to_be_visible()
@@ -151,20 +154,14 @@ def test_nothing_is_said_to_be_erased_while_another_page_holds_the_record(
     open_page: Opener, installation: factories.Served
 ) -> None:
     """Also in a browser that lists no databases."""
-    survey = publish_for_tablet(installation)
-    page = open_page(**PHONE)
-    open_page.watch(page).allow(MISSING)
-    page.context.add_init_script("delete IDBFactory.prototype.databases;")
-    lessen_work(page)
-    tablet = begin(page, survey.slug)
-    answer_all(tablet, "no", 141_421)
-    hand_back(tablet)
-    delete(installation, survey.slug)
+    tablet = hand_one_back(open_page, installation, "delete IDBFactory.prototype.databases;")
+    delete(installation, tablet.slug)
+    page = tablet.page
     tablet.open("/tablet")
     expect(page.get_by_role("heading", name=STILL_HERE)).to_be_visible()
     other = page.context.new_page()
     other.goto("/s/unknown")
-    other.evaluate(HOLD, f"moneda:/s/{survey.slug}/tablet")
+    other.evaluate(HOLD, f"moneda:/s/{tablet.slug}/tablet")
     tablet.button("Erase my traces").click()
     # What the browser was asked after that, it answers after that: it had its time to say that all is gone.
     assert (
