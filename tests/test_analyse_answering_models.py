@@ -167,9 +167,13 @@ def test_nobody_who_attends_leaves_no_number_and_says_so(tmp_path: Path) -> None
     found = find(tmp_path, ANCHORED, coins)
     share = numbers(found)["share"]
     assert (share["value"], share["standard_error"], share["interval"]) == (None, None, [None, None])
-    assert found["remarks"] == [
+    untold, approximate = found["remarks"]
+    assert untold == (
         "The anchor question does not show that anybody attends, so the interval of the corrected share has no end."
-    ]
+    )
+    assert approximate.startswith("Intervals are approximate: those that should hold in 95 of 100 samples")
+    many = rows("Q1,Q2", {f"{one},{two}": 76 for one in (0, 1) for two in (0, 1)})
+    assert find(tmp_path, ANCHORED, many)["remarks"] == [untold]
     target = tmp_path / "report.html"
     assert analyse(tmp_path, [ANCHORED], coins, "--output", str(target)).exit_code == 0
     assert found["remarks"][0] in target.read_text("utf-8")

@@ -158,3 +158,26 @@ def test_large_codes_stand_beside_small_ones(report: Report, tmp_path: Path) -> 
         columns, _ = pyreadstat.read_sav(tmp_path / "wide.sav", output_format="dict", user_missing=True)
         found = [tuple(map(int, row)) for row in zip(*columns.values(), strict=True)]
         assert found == [tuple(row) for part in wide.parts() for row in part.tolist()]
+
+
+@pytest.mark.parametrize("ending", ["sav", "dta"])
+def test_boxes_of_one_long_question_are_told_apart_and_strata_as_the_csv_calls_them(
+    sqlite: NewDatabase, ending: str, tmp_path: Path
+) -> None:
+    boxes = [{"name": name, "text": name.title()} for name in ("cannabis", "cocaine", "pills")]
+    drugs = {"name": "drugs", "kind": "select_multiple", "text": "Which, of all? " * 30, "options": boxes}
+    drugs["design"] = {"mechanism": "coin_flip", "epsilon": 3.0}
+    database_url = sqlite(True)
+    survey = factories.publish(database_url, factories.definition(questions=[drugs]))
+    links = factories.plant(database_url, survey.slug, "=cmd\nNorth")
+    for link in links.values():
+        factories.store(database_url, survey, [([0, 1, 0], 20)], link)
+    with factories.writing(database_url) as session:
+        found = survey_access.find(session, survey.slug)
+        assert found is not None
+        report = reports.read(session, found)
+        labels = read(report, ending, None, tmp_path).meta.column_names_to_labels
+        book = reports.write_ddi(report).decode()
+    said = [labels[f"drugs_{name}"] for name in ("cannabis", "cocaine", "pills")]
+    assert [label.partition(":")[0] for label in said] == ["Cannabis", "Cocaine", "Pills"]
+    assert "<catValu>'=cmd</catValu>" in book

@@ -3,6 +3,7 @@
 import hashlib
 import json
 from datetime import UTC, datetime
+from math import log
 from pathlib import Path
 from unicodedata import normalize
 
@@ -16,7 +17,7 @@ from server.people import survey_access
 from server.store.models import Mode
 from server.store.own_tables import cells_of, responses_of
 from server.study import surveys
-from tests.support import factories
+from tests.support import every_kind, factories
 from tests.support.paper_sheets import key_in
 
 MINIMUM = 3
@@ -171,9 +172,9 @@ def test_bytes_that_are_no_text_are_refused_in_one_line(
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("q1,q2\nA,B\nC,A\n", "data[3].q1: must be a letter from A to B; it is C"),
-        ("q1,q2\nA,\n", 'data[2].q2: must be a letter from A to B; it is ""'),
-        ("q1,q2\nA,yes\n", "data[2].q2: must be a letter from A to B; it is yes"),
+        ("q1,q2\nA,B\nC,A\n", "data[3].q1: must be one of A, B; it is C"),
+        ("q1,q2\nA,\n", 'data[2].q2: must be one of A, B; it is ""'),
+        ("q1,q2\nA,yes\n", "data[2].q2: must be one of A, B; it is yes"),
         ("q1,q2\nA\n", "data[2]: must have 2 cells; it has 1"),
         ("q1\nA\n", "must have a column for each name that is declared, also q2; it has q1"),
         ("q1,q2\n", "data: must have a row for each sheet; it has none"),
@@ -189,6 +190,24 @@ def test_what_is_wrong_is_named_by_row_and_column_and_nothing_is_stored(
 
     assert (done.exit_code, said in done.stderr) == (2, True), done.stderr
     assert read_rows(database_url, published_survey) == []
+
+
+def test_letters_that_are_left_out_are_named_as_none(database_url: str, tmp_path: Path) -> None:
+    """Of nine answers the last is J: I is between the first and the last, and none."""
+    nine = {
+        "name": "nine",
+        "kind": "select_one",
+        "text": "Which?",
+        "options": every_kind.options(dict.fromkeys("abcdefghi", 0)),
+    }
+    nine["design"] = {"mechanism": "k_ary", "epsilon": log(2)}
+    survey = factories.publish(database_url, factories.definition(questions=[nine]))
+    file = tmp_path / "sheets.csv"
+    file.write_text("nine\nI\n", "utf-8")
+
+    done = factories.run(database_url, "survey", "enter", survey.slug, str(file), "--version", "1")
+
+    assert "data[2].nine: must be one of A, B, C, D, E, F, G, H, J; it is I" in done.stderr
 
 
 def test_sheets_of_an_earlier_version_count_as_that_version(

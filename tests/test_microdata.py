@@ -417,6 +417,20 @@ def test_scripts_print_a_table(
         assert float(line[6]) == pytest.approx(share, abs=1e-6)
 
 
+def test_scripts_write_names_into_files_whatever_the_system_takes_files_for(
+    sqlite: NewDatabase, tmp_path: Path
+) -> None:
+    """As `python estimate.py csv > FILE` does where the system's own letters are few."""
+    database_url, tree = sqlite(True), "Évora, 70\nلشبونة, 50"
+    survey = by_population(database_url, tree, {"Évora": 30, "لشبونة": 30})
+    folder = make_case(database_url, survey, tmp_path).folder
+    few = {"PATH": os.environ["PATH"], "PYTHONUTF8": "0", "PYTHONIOENCODING": "ascii"}
+    for script, word in (("estimate.py", "csv"), ("estimate.py", ""), ("fit.py", "used")):
+        command = [sys.executable, "-B", script, word]
+        ran = subprocess.run(command, cwd=folder, env=few, capture_output=True, timeout=120, check=False)
+        assert (ran.returncode, "لشبونة" in ran.stdout.decode()) == (0, True), ran.stderr
+
+
 def test_parquet_holds_what_the_csv_holds(cases: Mapping[str, Case]) -> None:
     for case in cases.values():
         read = parquet.read_table(case.folder / "responses.parquet")
@@ -648,6 +662,18 @@ def test_the_notebook_shows_the_numbers_of_the_report(cases: Mapping[str, Case],
     quarto = (case.folder / "analysis.qmd").read_text("utf-8")
     assert re.findall(r"^```\{python\}\n(.*?)\n```$", quarto, re.DOTALL | re.MULTILINE) == code
     assert len(re.findall("^## ", quarto, re.MULTILINE)) == len(case.report.definition.questions)
+
+
+def test_quarto_runs_nothing_of_a_title(sqlite: NewDatabase, tmp_path: Path) -> None:
+    """It reads a title as Markdown, with code and shortcodes: every sign of these stands behind a backslash."""
+    database_url, title = sqlite(True), r'`{python} 1` {{< meta x >}} $a$ "b" \\c <i>d</i>: العربية 100 %'
+    case = make_case(
+        database_url, factories.publish(database_url, factories.definition(title=title)), tmp_path
+    )
+    head = (case.folder / "analysis.qmd").read_text("utf-8").split("---")[1]
+    written = yaml.safe_load(head)["title"]
+    assert re.sub(r"\\([!-/:-@\[-`{-~])", r"\1", written) == title
+    assert not re.search(r"(?<!\\)[`{$<]", written)
 
 
 def test_the_notebook_notices_what_is_wrong(twins: Sequence[Path]) -> None:

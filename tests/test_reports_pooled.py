@@ -567,3 +567,24 @@ def test_a_question_that_cannot_be_weighted_says_so_beside_those_that_are(
     assert said in page
     assert "· weighted by population, but for q2" in page
     assert said in factories.run(database_url, "report", first.slug).output
+
+
+@pytest.mark.parametrize("few", [True, False])
+def test_a_mean_whose_interval_is_its_whole_range_says_why(
+    signed_in: FlaskClient, database_url: str, few: bool
+) -> None:
+    """Of those who gave a number, in two strata by population, of which one has few responses; or enough."""
+    cups = {"name": "cups", "kind": "number", "text": "Cups?", "low": 0, "high": 24, "step": 1}
+    cups |= {"prefer_not_to_say": True, "design": {"mechanism": "stochastic_rounding", "epsilon": 3}}
+    survey = factories.publish(database_url, factories.definition(questions=[cups]))
+    links = factories.plant(database_url, survey.slug, "North, 900\nSouth, 100")
+    for path, size in (("North", 400), ("South", 20 if few else 200)):
+        rows = [([code], size * part // 10) for code, part in ((0, 5), (1, 4), (2, 1))]
+        factories.store(database_url, survey, rows, links[path])
+    (entry,) = report(signed_in, survey)["questions"]
+    low, high = entry["mean"]["estimate"]["interval"]
+    assert (low, high) == (0, 24) if few else 0 < low < high < 24
+    said = "The interval of the mean is its whole range."
+    for page in ("results", "report.html"):
+        text = signed_in.get(f"/manage/surveys/{survey.slug}/{page}").text
+        assert (said in text) == few

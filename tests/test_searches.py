@@ -218,7 +218,7 @@ def test_a_number_of_people_can_be_the_limit(database_url: str, survey: Publishe
 @pytest.mark.parametrize("question", ["q9", ""])
 def test_what_there_is_not_cannot_be_asked(database_url: str, survey: Published, question: str) -> None:
     number = start_search(database_url, survey.slug)
-    for call, field in (((question,), "asked"), (("q1", "West"), "stratum")):
+    for call, field in (((question,), "question"), (("q1", "West"), "stratum")):
         with pytest.raises(InputError) as error:
             ask_stratum(database_url, survey.slug, number, *call)
         assert (error.value.status, error.value.problems[0].field) == (422, field)
@@ -343,3 +343,21 @@ def test_the_command_line_opens_asks_and_shows(new_database: NewDatabase) -> Non
     ]
     table = run(url, "survey", "search", "show", survey.slug, number).stdout
     assert table.split() == "stratum question answer North q1 yes above".split()
+
+
+def test_the_command_line_says_of_what_there_is_not_which_field_it_is_and_what_there_is(
+    new_database: NewDatabase,
+) -> None:
+    url = new_database(migrated=True)
+    survey = close_answered(url)
+    number = str(start_search(url, survey.slug))
+    for words, said in (
+        (("show", survey.slug, "x"), "'[NUMBER]': 'x' is not a whole number in the range 1<=x."),
+        (("ask", survey.slug, "x", "q1", "yes"), "'NUMBER': 'x' is not a whole number in the range 1<=x."),
+        (("ask", survey.slug, "0", "q1", "yes"), "'NUMBER': 0 is not in the range x>=1."),
+        (("ask", survey.slug, number, "q9", "yes"), "question: must be one of q1, q2; it is q9"),
+        (("ask", survey.slug, number, "q1", "maybe"), "answer: must be one of yes; it is maybe"),
+        (("ask", survey.slug, number, "q1", "yes", "--stratum", "W"), "stratum: must be a stratum"),
+    ):
+        done = run(url, "survey", "search", *words)
+        assert (done.exit_code, said in done.stderr) == (2, True), done.stderr

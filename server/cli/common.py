@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import IO, Any
 
 import click
+from click.core import ParameterSource
 from sqlalchemy.orm import Session
 
 from server.config import Config, from_environment
@@ -34,11 +35,47 @@ class WholeNumber(click.IntRange):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """As click does."""
-        try:
-            int(value)
-        except ValueError:
-            self.fail(f"{value!r} is not a whole number in the range {self.min}<=x<={self.max}.", param, ctx)
+        refuse_others(self, "a whole number", int, value, param, ctx)
         return super().convert(value, param, ctx)
+
+
+def refuse_others(
+    kind: click.IntRange | click.FloatRange,
+    called: str,
+    read: Callable[[Any], float],
+    value: Any,
+    param: click.Parameter | None,
+    ctx: click.Context | None,
+) -> None:
+    """Refuse what is no number at all with the range, which click itself says only of numbers.
+
+    Raises
+    ------
+    BadParameter
+        Naming the option, the value and the range.
+    """
+    try:
+        read(value)
+    except ValueError:
+        ends = "" if kind.max is None else f"<={kind.max}"
+        kind.fail(f"{value!r} is not {called} in the range {kind.min}<=x{ends}.", param, ctx)
+
+
+def require_beside(context: click.Context, name: str, needed: str) -> None:
+    """Refuse an option that changes nothing without another: whoever typed it expects something else.
+
+    Raises
+    ------
+    UsageError
+        Naming both.
+    """
+    typed = context.get_parameter_source(name) == ParameterSource.COMMANDLINE
+    if typed and context.params[needed] in (None, ()):
+        option, other = (
+            next(each.opts[0] for each in context.command.params if each.name == one)
+            for one in (name, needed)
+        )
+        raise click.UsageError(f"{option} must be given with {other}, which is missing")
 
 
 @contextmanager

@@ -8,7 +8,14 @@ from click.core import ParameterSource
 from server import reports
 from server.archives.folders import ENGINES
 from server.cli.archive_command import print_archives
-from server.cli.common import JSON, found_survey, print_document, print_table, snapshot_session
+from server.cli.common import (
+    JSON,
+    found_survey,
+    print_document,
+    print_table,
+    require_beside,
+    snapshot_session,
+)
 from server.cli.comparison_output import COMPARE, SURVEYS, print_comparison, print_surveys
 from server.cli.described_design import MECHANISMS, describe_design
 from server.cli.explain_output import BY, EXPLAIN, print_explanation
@@ -35,6 +42,15 @@ from server.reports.survey_values import surveys_json
 
 BY_SIZE = "by_size"
 """The interval that a survey's report shows."""
+
+_NEEDS = (
+    ("options", "mechanism"),
+    ("epsilon", "mechanism"),
+    ("engine", "folders"),
+    ("master", "folders"),
+    ("refusals", "low"),
+)
+"""Options that would change nothing without another."""
 
 
 @click.command()
@@ -127,7 +143,8 @@ def estimate(
         return
     if counts is None:
         raise click.UsageError("--counts or --archive must be given; both are missing")
-    _refuse_unread(click.get_current_context())
+    for name, needed in _NEEDS:
+        require_beside(click.get_current_context(), name, needed)
     design = describe_design(gamma, mechanism, options, epsilon, matrix)
     numbers = _counts(counts, design)
     if interval == BY_SIZE:
@@ -221,24 +238,6 @@ def _refuse_counts(context: click.Context, beside: tuple[str, ...], given: str) 
             continue
         if context.get_parameter_source(str(parameter.name)) == ParameterSource.COMMANDLINE:
             raise click.UsageError(f"{parameter.opts[0]} must not be given with {given}")
-
-
-def _refuse_unread(context: click.Context) -> None:
-    """What would change nothing, so that whoever typed it expects something else."""
-    for name, needed in (
-        ("options", "mechanism"),
-        ("epsilon", "mechanism"),
-        ("engine", "folders"),
-        ("master", "folders"),
-        ("refusals", "low"),
-    ):
-        typed = context.get_parameter_source(name) == ParameterSource.COMMANDLINE
-        if typed and context.params[needed] in (None, ()):
-            option, other = (
-                next(each.opts[0] for each in context.command.params if each.name == one)
-                for one in (name, needed)
-            )
-            raise click.UsageError(f"{option} must be given with {other}, which is missing")
 
 
 def _counts(text: str, design: Design) -> list[int]:

@@ -5,9 +5,17 @@ from pathlib import Path
 from typing import Any
 
 import click
-from click.core import ParameterSource
 
-from server.cli.common import JSON, WholeNumber, database_session, found_survey, open_new_file, print_document
+from server.cli.common import (
+    JSON,
+    WholeNumber,
+    database_session,
+    found_survey,
+    open_new_file,
+    print_document,
+    refuse_others,
+    require_beside,
+)
 from server.cli.described_question import PLANNED, call_option, describe_question, read_shares
 from server.cli.plan_output import plan_of_question, plan_of_survey, print_plan
 from server.cli.power_options import list_asking, plan_request, power_options, read_request
@@ -27,10 +35,7 @@ class Margin(click.FloatRange):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """As a fraction."""
         typed: Any = margin_text(value) if isinstance(value, str) else value
-        try:
-            float(typed)
-        except ValueError:
-            self.fail(f"{value!r} is not a number in the range {self.min}<=x<={self.max}.", param, ctx)
+        refuse_others(self, "a number", float, typed, param, ctx)
         return super().convert(typed, param, ctx)
 
 
@@ -116,9 +121,7 @@ def _plan_power(question: Question, named: Mapping[str, Any], as_json: bool) -> 
         return
     request = read_request(question, named["shares"], named)
     made = plan_request(request, named["wanted"], named["respondents"])
-    source = click.get_current_context().get_parameter_source("over")
-    if named["curve"] is None and source == ParameterSource.COMMANDLINE:
-        raise click.UsageError("--over must be given with --curve, which is missing")
+    require_beside(click.get_current_context(), "over", "curve")
     if named["curve"] is not None:
         with open_new_file(named["curve"], "--curve") as file:
             file.write(draw_curve(made, named["over"]).encode())

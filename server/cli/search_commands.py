@@ -7,6 +7,7 @@ import click
 from server.cli.common import (
     JSON,
     SLUG,
+    WholeNumber,
     database_session,
     found_survey,
     print_document,
@@ -31,7 +32,8 @@ from server.releases.searches import (
 )
 from server.reports.ledger_files import search_json
 
-_NUMBER = click.argument("number", type=int)
+_NUMBERED = WholeNumber(1)
+_NUMBER = click.argument("number", type=_NUMBERED)
 
 
 @click.group()
@@ -112,7 +114,7 @@ def ask(slug: str, number: int, question: str, answer: str, stratum: tuple[str, 
 
 @search.command()
 @SLUG
-@click.argument("number", type=int, required=False)
+@click.argument("number", type=_NUMBERED, required=False)
 @JSON
 def show(slug: str, number: int | None, as_json: bool) -> None:
     """Print the searches of a survey, or one of them with what it was asked."""

@@ -52,8 +52,8 @@ def parse_sheets(content: bytes, questions: Sequence[PaperQuestion]) -> list[byt
         cells = [row[place] for place in places]
         for name, cell, question in zip(names, cells, questions, strict=True):
             if read_key(question, cell) is None:
-                template = N_("must be a letter from %(low)s to %(high)s; it is %(value)s")
-                raise refuse_cell(number, name, template, cell, low=question.keys[0], high=question.keys[-1])
+                template = N_("must be one of %(limit)s; it is %(value)s")
+                raise refuse_cell(number, name, template, cell, limit=", ".join(question.keys))
         found.append(_pack(cells, questions))
     if not found:
         raise refuse(422, "data", N_("must have a row for each sheet; it has none"))
@@ -68,12 +68,9 @@ def _check_line(number: int, line: str, questions: Sequence[PaperQuestion]) -> I
         return
     for place, (letter, question) in enumerate(zip(line, questions, strict=True), start=1):
         if read_key(question, letter) is None:
-            template = N_(
-                "must have a letter from %(low)s to %(high)s for question %(number)d; it has %(value)s"
-            )
+            template = N_("must have one of %(limit)s for question %(number)d; it has %(value)s")
             values = {
-                "low": question.keys[0],
-                "high": question.keys[-1],
+                "limit": ", ".join(question.keys),
                 "number": place,
                 "value": shorten_value(letter),
             }

@@ -25,8 +25,10 @@ def remarks(
     p_value: float | None,
     mean: MeanEstimate | AnsweredMeanEstimate | None,
     control: ControlItemTest | None,
+    *,
+    several: bool,
 ) -> Iterator[Remark]:
-    """On the impossible ones among so many shown shares, on an impossible mean, on a control question."""
+    """On the impossible ones among so many shown shares, on a mean, of several parts or one, on a control question."""
     if impossible and p_value is not None:
         yield _impossible(p_value, shown, impossible[0])
     if mean is not None and mean.impossible:
@@ -40,6 +42,15 @@ def remarks(
                     "interval says."
                 ),
             )
+    if several and isinstance(mean, AnsweredMeanEstimate) and mean.mean is not None and mean.kind == "exact":
+        yield Remark(
+            N_("The interval of the mean is its whole range."),
+            N_(
+                "A version or a stratum that counts here has fewer than 100 responses, so that limits are exact; of a "
+                "mean among those who gave a number there are none over several versions or strata but all that it "
+                "could be."
+            ),
+        )
     if control is not None:
         yield _control(control.above, control.below)
 

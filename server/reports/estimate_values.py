@@ -231,6 +231,7 @@ class QuestionReport:
                 self.impossible_p_value,
                 mean,
                 self.control,
+                several=self.columns[0].several,
             )
         )
 

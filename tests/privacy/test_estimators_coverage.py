@@ -1,10 +1,13 @@
 """Coverage of the intervals of a yes/no share, by exact enumeration of every count."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 from server.privacy.designs import coin_flip
 from server.privacy.estimators import estimate_shares
+from tests.benchmarks import coverage_models
 from tests.benchmarks.coverage import GAMMAS, SHARES, SIZES, coverage, limits, table
 
 
@@ -81,3 +84,13 @@ def test_the_table_has_a_line_for_each_case() -> None:
     lines = table()
     assert next(lines).count("|") == next(lines).count("|") == next(lines).count("|") == 8
     assert len(SHARES) == 101
+
+
+def test_the_published_coverage_of_models_is_what_is_enumerated() -> None:
+    """The lines of the page of few people in two groups, digit by digit."""
+    page = Path(__file__).parents[2] / "docs" / "privacy" / "estimators.md"
+    published = page.read_text("utf-8").splitlines()
+    for model in coverage_models.MODELS:
+        held = coverage_models.enumerate_groups(model, (40, 40))
+        for place, interval in enumerate(model.intervals):
+            assert f"| {model.name} | 40, 40 | {interval} | {held.describe(place)} |" in published

@@ -56,7 +56,7 @@ def test_a_new_batch_is_drawn_for_each_page(signed_in: FlaskClient, survey: fact
     [
         (
             {"sheets": "AB\r\nAX\r\nA"},
-            "Line 2:</strong> must have a letter from A to B for question 2; it has X",
+            "Line 2:</strong> must have one of A, B for question 2; it has X",
         ),
         (
             {"sheets": "AB\r\nAX\r\nA"},

@@ -141,7 +141,7 @@ def ask_search(
     Raises
     ------
     InputError
-        404 on `search` if there is none of that number; 422 on `asked` or `stratum`;
+        404 on `search` if there is none of that number; 422 on `question`, `answer` or `stratum`;
         409 if the search does not go on, on `survey` if it may not release or was restored.
     """
     keep_key(session)

@@ -45,16 +45,16 @@ class SearchQuestion:
         Raises
         ------
         InputError
-            422 on `asked` or `stratum`.
+            422 on `question`, `answer` or `stratum`.
         """
         template = N_("must be one of %(limit)s; it is %(value)s")
         variable = shape.variable(question)
         if variable is None:
             names = ", ".join(each.name for each in shape.variables if answers_of(each))
-            raise refuse(422, "asked", template, limit=shorten_value(names), value=shorten_value(question))
+            raise refuse(422, "question", template, limit=shorten_value(names), value=shorten_value(question))
         if option not in answers_of(variable):
             names = ", ".join(answers_of(variable)) or "-"
-            raise refuse(422, "asked", template, limit=shorten_value(names), value=shorten_value(option))
+            raise refuse(422, "answer", template, limit=shorten_value(names), value=shorten_value(option))
         leaves = shape.within(stratum)
         if not leaves:
             template = N_("must be a stratum of the survey; it is %(value)s")

@@ -79,7 +79,7 @@ class SampleReport:
     @property
     def rescaled(self) -> tuple[tuple[str, float], ...]:
         """Each margin whose shares add up to neither 1 nor 100, and to what: maybe one of them was mistyped."""
-        totals = ((margin.margin.name, math.fsum(margin.margin.shares)) for margin in self.drawn.margins)
+        totals = ((margin.margin.name, margin.margin.total) for margin in self.drawn.margins)
         return tuple(
             (name, float(f"{total:.9g}"))
             for name, total in totals

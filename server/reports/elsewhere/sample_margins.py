@@ -1,5 +1,6 @@
 """Margins of a population: what a study file states of them, and groups of too few rows taken together."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
@@ -38,6 +39,11 @@ class PopulationMargin:
     def name(self) -> str:
         """All covariates."""
         return " × ".join(self.covariates)
+
+    @property
+    def total(self) -> float:
+        """What the shares add up to."""
+        return math.fsum(self.shares)
 
 
 @dataclass(frozen=True, eq=False)

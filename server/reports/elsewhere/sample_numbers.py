@@ -1,6 +1,5 @@
 """Estimates from rows that count differently, as JSON: every number, null where there is none."""
 
-import math
 from typing import Any
 
 from server.output.formatting import finite
@@ -55,11 +54,11 @@ def _margin_json(margin: FittedMargin) -> dict[str, Any]:
         "groups": [
             {
                 "of": [list(cell) if crossed else cell[0] for cell in group],
-                "share": share / sum(stated.shares),
+                "share": share / stated.total,
             }
             for group, share in zip(stated.groups, stated.shares, strict=True)
         ],
-        "shares_sum": math.fsum(stated.shares),
+        "shares_sum": stated.total,
         "taken_together": [list(own) for own in margin.together],
     }
 

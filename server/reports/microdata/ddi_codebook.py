@@ -10,6 +10,7 @@ from server.output.languages import DEFAULT_LANGUAGE, LANGUAGES, load_catalogue
 from server.privacy.designs import TOTAL
 from server.reports.codebook import mechanism_of, parameters_of
 from server.reports.contents.text_sections import asked_of
+from server.reports.csv_cells import neutralise_text
 from server.reports.microdata.ddi_study import add_element, add_in_language, add_study
 from server.reports.microdata.labelled_responses import label_responses
 from server.reports.microdata.response_table import ReportResponses
@@ -100,8 +101,8 @@ def _add_variable(
     by_text = name == "stratum"
     for code in first.codes:
         category = add_element(added, "catgry")
-        # In the file of responses a stratum is called by its path.
-        add_element(category, "catValu", first.codes[code] if by_text else str(code))
+        # In the file of responses a stratum is called by its path, as CSV has it.
+        add_element(category, "catValu", neutralise_text(first.codes[code]) if by_text else str(code))
         for language, variable in variables.items():
             add_in_language(category, "labl", variable.codes[code], language)
     if first.missing:

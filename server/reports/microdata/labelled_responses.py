@@ -115,9 +115,9 @@ def _describe(name: str, column: str, report: Report, language: str, not_asked: 
         for question in definition.questions:
             if column in question.columns:
                 answers = texts.of_column(question, question.columns.index(column))
-                asked[wave.number] = question.text + (
-                    f": {answers[1]}" if question.encoding.by_answer else ""
-                )
+                # The answer first: labels are cut at their end, and those of one question would all be alike.
+                by_answer = question.encoding.by_answer
+                asked[wave.number] = f"{answers[1]}: {question.text}" if by_answer else question.text
                 levels = question.traits.levels and not question.encoding.by_answer
                 for code, answer in enumerate(answers):
                     codes.setdefault(code, {})[wave.number] = answer

@@ -106,7 +106,9 @@ def write_jupyter(report: Report) -> str:
 
 def write_quarto(report: Report) -> str:
     """The same for Quarto."""
-    head = f"---\ntitle: {json.dumps(report.definition.title, ensure_ascii=False)}\njupyter: python3\n---"
+    # Quarto reads a title as Markdown, and runs what stands in it as code.
+    title = json.dumps(_quote(report.definition.title), ensure_ascii=False)
+    head = f"---\ntitle: {title}\njupyter: python3\n---"
     parts = [
         f"```{{python}}\n{cell.source}\n```" if cell.kind == "code" else cell.source
         for cell in _list_cells(report)

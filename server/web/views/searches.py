@@ -1,6 +1,7 @@
 """Searches of a survey: looked at for their price, opened, asked one thing at a time."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
@@ -35,6 +36,8 @@ blueprint = Blueprint("searches", __name__, url_prefix="/manage/surveys/<slug>/r
 
 _FIELDS = ("share", "limit", "positives", "most", "epsilon", "delta")
 _LONGEST = 2000
+_ASKED = "asked"
+"""The field of a page that has question and answer."""
 """Bytes of a choice that a page wrote as JSON."""
 
 
@@ -94,10 +97,10 @@ def one(survey: Survey, search: int) -> ResponseReturnValue:
 @on_survey(Role.EDITOR)
 def ask(survey: Survey, search: int) -> ResponseReturnValue:
     """Ask the next question."""
-    typed = {name: request.form.get(name, "") for name in ("asked", "stratum")}
+    typed = {name: request.form.get(name, "") for name in (_ASKED, "stratum")}
     before = len(find_search(session(), survey, search).entry.figures)
     try:
-        question, option = _read_pair(typed["asked"])
+        question, option = _read_pair(typed[_ASKED])
         ask_search(session(), survey, search, question, option, _read_names(typed["stratum"]))
     except InputError as error:
         session().rollback()
@@ -158,6 +161,10 @@ def _page(
 
 
 def _describe_problems(problems: tuple[Problem, ...]) -> dict[str, Any]:
+    problems = tuple(
+        replace(problem, field=_ASKED) if problem.field in ("question", "answer") else problem
+        for problem in problems
+    )
     return {
         "problems": [describe(state_in_percent(problem)) for problem in problems],
         "bad": {problem.field for problem in problems},
@@ -185,7 +192,7 @@ def _read_pair(text: str) -> tuple[str, str]:
     """A question and an answer, which a page wrote as JSON."""
     found = parse_json(text.encode("utf-8", "replace"), _LONGEST) if text else None
     if not isinstance(found, list) or len(found) != 2 or not all(isinstance(each, str) for each in found):
-        raise refuse(422, "asked", N_("is required"))
+        raise refuse(422, _ASKED, N_("is required"))
     return found[0], found[1]
 
 

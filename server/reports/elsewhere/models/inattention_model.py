@@ -33,6 +33,12 @@ _ATTENDED = N_(
 _UNTOLD = N_(
     "The anchor question does not show that anybody attends, so the interval of the corrected share has no end."
 )
+_APPROXIMATE = N_(
+    "Intervals are approximate: those that should hold in 95 of 100 samples held in 93 to 94 of 100 made-up ones "
+    "of up to 300 rows where nearly all attend, or nobody has the trait."
+)
+_FEW = 300
+"""Rows up to which it is said; `tests/benchmarks/coverage_models.py` prints what was found."""
 
 _AS_ONE = N_("The same if all attended")
 
@@ -119,13 +125,14 @@ def describe_attention(
     attentive_share: AttentiveShare,
 ) -> tuple[ModelEstimate, ModelEstimate, ModelTest, tuple[str, ...]]:
     """The corrected share, the share that attends, the test that all do, and what must be known."""
-    return _list_attention(
+    corrected, attentive, test, remarks = _list_attention(
         MomentEstimate(attentive_share.share, attentive_share.standard_error, attentive_share.interval),
         MomentEstimate(
             attentive_share.attentive, attentive_share.attentive_error, attentive_share.attentive_interval
         ),
         attentive_share.inattention_p_value,
     )
+    return corrected, attentive, test, (*remarks, _APPROXIMATE) if attentive_share.n <= _FEW else remarks
 
 
 def _list_attention(

@@ -12,6 +12,7 @@ Not recomputed: numbers weighted with strata that are taken together or not used
 """
 
 import csv
+import io
 import math
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -558,4 +559,6 @@ def main(how: str) -> int:
 
 
 if __name__ == "__main__":
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(encoding="utf-8", newline="")  # the names of strata, into a file on any system
     sys.exit(main(sys.argv[1] if len(sys.argv) > 1 else ""))

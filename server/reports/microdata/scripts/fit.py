@@ -21,6 +21,7 @@ regression.
 """
 
 import csv
+import io
 import sys
 from collections import Counter
 from collections.abc import Iterator
@@ -138,6 +139,8 @@ observed = weight * count * (pull**2 * slope[:, 0] ** 2 - pull * slope[:, 0] * (
 bread = np.linalg.inv(x.T @ (x * observed[:, None]))
 same = not by_population and WEIGHTS in ("", "responses")
 errors = np.sqrt(np.diag(bread)) if same else find_errors(pull[:, None] * slope, bread, weight, count, strata)
+if isinstance(sys.stdout, io.TextIOWrapper):
+    sys.stdout.reconfigure(encoding="utf-8")  # the names of strata, into a file on any system
 sys.stdout.write(f"rows count by: {'population' if by_population else WEIGHTS or 'responses'}\n")
 names = [largest[place] for place in some]
 for name, value, error in zip([f"(intercept: {names[0]})", *names[1:]], b, errors, strict=True):
