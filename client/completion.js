@@ -16,6 +16,7 @@ const MEANT = 'Moneda completion';
 
 const { dataset: page } = document.querySelector('main');
 const place = key(nameClaim(page));
+const erased = new AbortController(); // nothing is asked for, nor put back, from then on
 let claim = null; // what this visit's code is made of
 
 /** The key of this survey, which its own hash must name: nobody has one of their own. */
@@ -34,6 +35,7 @@ way.drawReceipt = () => claim.receipt;
 way.keepClaim = (receipt) => claim?.receipt === receipt && write(claim);
 
 way.dropClaim = () => {
+  erased.abort();
   claim = null;
   remove();
 };
@@ -56,6 +58,7 @@ async function fill(section, held) {
   status.textContent = status.dataset.making;
   try {
     const code = held.code ?? await make(held, section.dataset.claim);
+    if (erased.signal.aborted) return;
     shown.textContent = code.match(/.{4}/g).join('-');
     status.textContent = '';
     button.hidden = false;
@@ -73,11 +76,12 @@ async function fill(section, held) {
 }
 
 /** The code, as often as it is asked for the same; then nothing of what it was made of is left. */
-async function make({ drawn, blinded, inverse, modulus }, address) {
+async function make({ receipt, drawn, blinded, inverse, modulus }, address) {
   const body = JSON.stringify({ blinded });
   let signature = null;
-  await persist(async () => {
-    const outcome = await post(address, body, { language: reader() });
+  const { over } = await persist(async () => {
+    if (erased.signal.aborted) return { over: true };
+    const outcome = await post(address, body, { language: reader(), signal: erased.signal });
     if (outcome.status !== 200) return outcome;
     try {
       signature = await finish(fromText(modulus), message(drawn), fromText((await outcome.read).signature), fromText(inverse), 0);
@@ -86,9 +90,10 @@ async function make({ drawn, blinded, inverse, modulus }, address) {
     }
     return outcome;
   });
+  if (over) return null;
   const code = drawn + spell((await sha256(signature)).slice(0, TAG));
   claim = { code };
-  if (!('forgets' in page)) write(claim);
+  if (readNote()?.receipt === receipt) write(claim); // not what another page has erased, nor what a page that forgets has removed
   return code;
 }
 

@@ -36,30 +36,35 @@ way.buy = (code, refused) => alone(lock, () => buy(code, refused));
 /** The same is asked again for the same code, whatever was typed in between, so that a lost answer loses nothing. */
 async function buy(code, refused) {
   if (!modulus) return { status: 0 }; // not loaded yet
-  const kept = recall(); // another page may have been quicker
-  if (kept?.ticket && kept.ticket !== refused && !await trust(kept.ticket, modulus)) return { status: 0 }; // of another key
-  purse.held = kept ?? purse.held;
+  const found = recall(); // another page may have been quicker
+  if (found?.ticket && found.ticket !== refused && !await trust(found.ticket, modulus)) return { status: 0 }; // of another key
+  purse.held = found ?? purse.held;
   if (way.holdsTicket() && purse.held.ticket !== refused) return { status: 200 };
   const draws = purse.held?.draws ?? {};
   const draw = draws[code] ?? await drawTicket().catch(() => null);
   if (!draw) return { status: 0 }; // a key of no use
   purse.held = { draws: { ...draws, [code]: draw } };
   keep();
+  const kept = recall();
   const body = JSON.stringify({ invitation: code, blinded: draw.blinded });
   const { status, field, read } = await post(document.getElementById('ticketed').dataset.buy, body, { language: reader(), patience: PATIENCE });
+  const isErased = () => !purse.held || (kept && !recall()); // declined meanwhile, or erased by another page: nothing is put back
   if (status !== 200) {
-    if (field === 'invitation') giveUp(code); // it buys none, now or later
+    if (field === 'invitation' && !isErased()) giveUp(code); // it buys none, now or later
     return { status, field };
   }
+  let bought = null;
   try {
     const { signature, among } = await read;
     const drawn = fromText(draw.drawn);
     const signed = await finish(modulus, message(drawn), fromText(signature), fromText(draw.inverse));
-    trusted = toText(Uint8Array.from([...drawn, ...signed]));
-    purse.held = { ticket: trusted, among: Math.max(0, Math.trunc(among) || 0) };
+    bought = { ticket: toText(Uint8Array.from([...drawn, ...signed])), among: Math.max(0, Math.trunc(among) || 0) };
   } catch {
     return { status: 0 }; // an answer that was cut off, or that somebody else gave
   }
+  if (isErased()) return { status: 0 };
+  purse.held = bought;
+  trusted = bought.ticket;
   keep();
   forgetCode();
   return { status };

@@ -270,3 +270,31 @@ def test_where_the_key_is_lost_answers_arrive_and_the_page_says_what_is_missing(
     page.goto(f"/s/{survey.slug}")
     expect(told).to_be_visible()
     assert len(asked) == 2
+
+
+@pytest.mark.parametrize("here", [True, False])
+def test_a_code_that_comes_after_everything_was_erased_is_not_kept(
+    open_page: Opener, survey: factories.Published, here: bool
+) -> None:
+    """Erased here, nothing is asked for any more; erased by another page, it stands where it was asked for alone."""
+    page = open_page(**PHONE)
+    open_page.watch(page).allow("ERR_FAILED|ERR_ABORTED")
+    held: list[Route] = []
+    page.route("**/completion.json", lambda route: held.append(route))
+    visit = Respondent(page, survey.slug).open()
+    visit.answer("Yes", "No", "Yes")
+    with page.expect_request("**/completion.json"):
+        visit.send()
+    if here:
+        with page.expect_event("requestfailed", lambda request: request.url.endswith("/completion.json")):
+            visit.button("Erase my traces").click()
+        expect(visit.heading("Nothing of this survey is left on this page")).to_be_visible()
+    else:
+        other = page.context.new_page()
+        other.route("**/completion.json", lambda route: route.abort())
+        there = Respondent(other, survey.slug).open()
+        there.button("Erase my traces").click()
+        expect(there.heading("Nothing of this survey is left on this page")).to_be_visible()
+        held[0].continue_()
+        read(page)
+    assert page.evaluate(STORED) == ""

@@ -242,6 +242,41 @@ def test_a_code_that_is_mistyped_after_a_lost_answer_loses_no_ticket(
     assert first == second
 
 
+@pytest.mark.parametrize("how", ["declined", "erased elsewhere"])
+def test_a_ticket_that_comes_after_its_buyer_has_declined_is_not_kept(
+    open_page: Opener, installation: factories.Served, survey: factories.Published, how: str
+) -> None:
+    (code,) = factories.invite(installation.database_url, survey.slug, 1)
+    page = open_page(**PHONE)
+    held: list[Route] = []
+    page.route("**/ticket.json", lambda route: held.insert(0, route))
+    respondent = Respondent(page, survey.slug).open(f"#{code}")
+    with page.expect_request("**/ticket.json"):
+        respondent.start(3)
+    if how == "declined":
+        respondent.button("I’d rather not take part").click()
+        expect(respondent.heading("That is fine. No answer was sent.")).to_be_visible()
+    else:
+        page.evaluate("localStorage.clear()")
+    held[0].continue_()
+    # Whoever asks for the lock of those that buy has it once they have bought.
+    place = page.evaluate(
+        "`moneda:ticket:${document.querySelector('main').dataset.round}:${location.pathname}`"
+    )
+    assert (
+        page.evaluate(
+            "(place) => navigator.locks.request(`moneda:ticket:${place}`, () => Object.keys(localStorage))",
+            place,
+        )
+        == []
+    )
+    if how != "declined":
+        # Who presses again asks for the same, and has it.
+        page.unroute("**/ticket.json")
+        respondent.start(3)
+        expect(page.get_by_role("heading", name=HERE)).to_be_visible()
+
+
 @pytest.mark.parametrize(
     "file", ["respondent_tickets.js", "respondent_admission.js", "respondent_code_use.js", "screens"]
 )
