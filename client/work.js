@@ -5,6 +5,7 @@ import { way } from './design.js';
 import { hex } from './randomize.js';
 
 const HOUR = 3600000; // ms
+const LAST_HOUR = 999999; // of six digits: what a clock that is further off says would be refused for good, with the answers
 const PARTS = 8; // numbers to be found
 const ZEROS = 15; // leading bits of the hash of each
 const TRIES = 256; // hashes without a pause: some 5 ms of an old phone
@@ -14,7 +15,8 @@ let drift = 0; // ms that the server's clock is ahead, where it has said so
 
 /** The member `work` of a body that goes by this link now: always of the same length. */
 way.work = (id, to) => {
-  const task = [to.split('/').at(-2), `${Math.floor((Date.now() + drift) / HOUR)}`.padStart(6, '0'), id].join(':');
+  const hour = Math.min(Math.max(Math.floor((Date.now() + drift) / HOUR), 0), LAST_HOUR);
+  const task = [to.split('/').at(-2), `${hour}`.padStart(6, '0'), id].join(':');
   if (!found.has(task)) found.set(task, solve(...task.split(':')));
   return found.get(task);
 };
