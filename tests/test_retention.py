@@ -13,6 +13,7 @@ import sqlalchemy as sa
 from flask import Flask
 from flask.testing import FlaskClient
 
+from server.people import survey_access
 from server.store.engines import make_engine, migrate_within
 from server.store.own_tables import KINDS
 from server.study.surveys import now
@@ -285,6 +286,20 @@ def test_one_that_is_over_is_left_alone_until_its_days_are(database_url: str) ->
     factories.settle(database_url, survey.slug, keep_rows=5, closes_at=now() - 5 * DAY + A_MINUTE)
     assert run_with(database_url, "report", survey.slug).exit_code == 0
     assert len(dump(database_url)["responses"]) == 40
+
+
+def test_a_copy_that_a_backup_closes_counts_from_a_closing_time_that_went_by(
+    sqlite: NewDatabase, tmp_path: Path
+) -> None:
+    url, other = sqlite(True), f"sqlite:///{tmp_path / 'restored.sqlite3'}"
+    survey = factories.publish(url)
+    factories.settle(url, survey.slug, keep_rows=5, closes_at=now() - 4 * DAY)
+    back_up(url, tmp_path / "backup", "--without-running")
+    restore(other, tmp_path / "backup")
+    with factories.writing(other) as session:
+        copy = survey_access.find(session, survey.slug)
+        assert copy is not None
+        assert (copy.state, copy.closed_at) == ("closed", copy.closes_at)
 
 
 def test_surveys_that_were_closed_before_count_from_the_upgrade(empty_database_url: str) -> None:

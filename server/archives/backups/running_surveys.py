@@ -47,7 +47,9 @@ def leave_out_shared(table: sa.Table, rows: Iterable[Row], running: Iterable[Run
         values = dict(zip(names, row, strict=True))
         number = max(number, values["id"]) if table is Untidied.__table__ else 0
         if table is Survey.__table__ and values["id"] in ids:
-            closed = {"state": str(State.CLOSED), "closed_at": now(), "incomplete": True}
+            # A closing time that went by while no server ran, as days are counted from it.
+            closed_at = min(now(), values["closes_at"] or now())
+            closed = {"state": str(State.CLOSED), "closed_at": closed_at, "incomplete": True}
             yield list({**values, **closed}.values())
         elif table is TicketKey.__table__ and values["survey_id"] in ids:
             yield list({**values, "exponent_sealed": None}.values())
