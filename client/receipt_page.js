@@ -32,10 +32,12 @@ async function readField() {
 async function ask(url, receipt) {
   if (asking) return;
   asking = true;
+  const text = field.value;
   tell(status, status.dataset.asking);
   const { status: answered, read: body } = await send(url, JSON.stringify({ receipt }));
   const said = answered === 200 ? (await body)?.status : null;
   asking = false;
+  if (url === form.dataset.check && field.value !== text) return; // it is about another receipt than the one that stands there now
   found = said === 'stored' ? receipt : null;
   withdrawal.hidden = !found;
   if (said) tell(status, status.dataset[url === form.dataset.withdraws ? 'out' : said]);

@@ -121,6 +121,31 @@ def test_while_the_server_has_too_much_to_do_the_page_asks_again_by_itself(
     assert len(asked) == 6
 
 
+def test_nothing_is_offered_to_be_taken_back_by_a_receipt_that_stands_there_no_more(
+    open_page: Opener, installation: factories.Served
+) -> None:
+    """What is told of one comes when another was typed: the button would take the first one's response back."""
+    page = open_page(**PHONE)
+    visit, receipt = send(page, installation)
+    held: list[Route] = []
+    page.route("**/receipt.json", lambda route: held.append(route))
+    visit.open("/receipt")
+    field = page.get_by_label("Your receipt")
+    field.fill(receipt)
+    with page.expect_request("**/receipt.json"):
+        page.get_by_role("button", name="Is my response in?").click()
+    field.fill("0" * 32)
+    with page.expect_request("**/receipt.json"):
+        held[0].continue_()
+        # Nothing is asked before the answer has come.
+        page.evaluate(
+            "() => { const again = () => { if (globalThis.done) return;"
+            "document.getElementById('receipt').requestSubmit(); requestAnimationFrame(again); }; again(); }"
+        )
+    page.evaluate("globalThis.done = true")
+    expect(page.get_by_role("button", name="Take it back")).to_have_count(0)
+
+
 @pytest.mark.parametrize("came", [True, False])
 def test_a_receipt_whose_words_do_not_come_is_a_number_that_does_the_same(
     open_page: Opener, installation: factories.Served, came: bool
