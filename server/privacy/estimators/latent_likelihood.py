@@ -22,8 +22,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.special import softmax
 
 from server.privacy.estimators.answer_pairs import list_pairs
 from server.privacy.estimators.combined_likelihood import CombinedModel
@@ -158,7 +158,7 @@ def chances_of_answers(data: LatentData, theta: Floats) -> Floats:
         return np.ones((len(data.counts), 1))
     logits = np.zeros((len(data.counts), len(data.dummies)))
     logits[:, 1:] = data.known @ theta[data.slopes :].reshape(-1, width).T
-    return np.asarray(softmax(logits, axis=1))
+    return np.asarray(scipy.special.softmax(logits, axis=1))
 
 
 def find_log_odds(data: LatentData, theta: Floats) -> Floats:
