@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
-from scipy.special import ndtr
+import scipy
 
 from server.privacy.estimators.limits import split_error
 from server.privacy.planning.shown_differences import chance_to_show, least_shown
@@ -128,10 +128,10 @@ def search_p_value(
         for _ in range(_STEPS if quick else _FEW_STEPS):
             middle = (near + far) / 2
             near, far = (middle, far) if leaves_out_zero(_confidence_of(middle)) else (near, middle)
-    found = min(comparisons * 2 * float(ndtr(-near)), 1.0)
+    found = min(comparisons * 2 * float(scipy.special.ndtr(-near)), 1.0)
     # The steps are coarse.
     return min(found, 1 - confidence) if tells(interval) else max(found, 1 - confidence)
 
 
 def _confidence_of(deviations: float) -> float:
-    return 1 - 2 * float(ndtr(-deviations))
+    return 1 - 2 * float(scipy.special.ndtr(-deviations))

@@ -13,7 +13,8 @@ from collections.abc import Sequence
 import click
 import scipy.linalg
 import scipy.optimize.elementwise
-import scipy.sparse.csgraph  # noqa: F401 - SciPy loads these when they are used, and nobody shall wait for that
+import scipy.sparse.csgraph
+import scipy.special  # noqa: F401 - SciPy loads these when they are used, and nobody shall wait for that
 from granian import Granian
 from granian.constants import HTTPModes, Interfaces
 from granian.http import HTTP1Settings

@@ -5,8 +5,8 @@ from collections import Counter
 from collections.abc import Sequence
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.special import gammaln, log1p
 
 ATOMS_LIMIT = 1 << 21
 """The largest number of distinct losses that is enumerated."""
@@ -38,8 +38,12 @@ def randomised_response(losses: Sequence[float]) -> tuple[NDArray[np.float64], N
 def list_totals(epsilon: float, count: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """The totals of so many equal losses, in ascending order, and the logarithms of their probabilities."""
     truths = np.arange(count + 1, dtype=np.float64)
-    chances = gammaln(count + 1.0) - gammaln(truths + 1) - gammaln(count - truths + 1)
-    chances += truths * epsilon - count * (epsilon + log1p(math.exp(-epsilon)))
+    chances = (
+        scipy.special.gammaln(count + 1.0)
+        - scipy.special.gammaln(truths + 1)
+        - scipy.special.gammaln(count - truths + 1)
+    )
+    chances += truths * epsilon - count * (epsilon + scipy.special.log1p(math.exp(-epsilon)))
     return (2 * truths - count) * epsilon, chances
 
 

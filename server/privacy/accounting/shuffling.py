@@ -5,8 +5,8 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.special import betainc
 
 from server.privacy._checks import positive, probability
 from server.privacy.accounting.exact_numbers import check_whole, exact_loss
@@ -137,7 +137,7 @@ def _clones(others: int, chance: float, delta: float) -> tuple[NDArray[np.float6
     starts = np.union1d([0.0], starts)
     below = np.zeros(starts.size)
     # Pr(Bin(m, p) < k) = I_{1-p}(m - k + 1, k)
-    below[1:] = betainc(others - starts[1:] + 1, starts[1:], 1 - chance) * (1 + _SLACK)
+    below[1:] = scipy.special.betainc(others - starts[1:] + 1, starts[1:], 1 - chance) * (1 + _SLACK)
     return starts, below
 
 
@@ -162,5 +162,5 @@ def _failure(epsilon: float, local: float, starts: NDArray[np.float64], below: N
 def _at_least(ones: NDArray[np.float64], coins: NDArray[np.float64]) -> NDArray[np.float64]:
     """Pr(Bin(coins, 1/2) >= ones)."""
     inside = (ones > 0) & (ones <= coins)
-    tail = betainc(np.where(inside, ones, 1.0), np.where(inside, coins - ones + 1, 1.0), 0.5)
+    tail = scipy.special.betainc(np.where(inside, ones, 1.0), np.where(inside, coins - ones + 1, 1.0), 0.5)
     return np.where(ones <= 0, 1.0, np.where(inside, tail, 0.0))

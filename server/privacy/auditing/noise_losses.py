@@ -6,8 +6,8 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.special import log_ndtr
 
 from server.privacy.auditing.dealing import HANDS, Draw, Outcome, outcomes
 
@@ -113,8 +113,8 @@ def gaussian_loss(shift: float, delta: float) -> float:
         return 0.0
 
     def keeps_promise(epsilon: float) -> bool:
-        above = math.exp(log_ndtr(shift / 2 - epsilon / shift))
-        return bool(above - math.exp(epsilon + log_ndtr(-shift / 2 - epsilon / shift)) <= delta)
+        above = math.exp(scipy.special.log_ndtr(shift / 2 - epsilon / shift))
+        return bool(above - math.exp(epsilon + scipy.special.log_ndtr(-shift / 2 - epsilon / shift)) <= delta)
 
     if delta <= 0:
         return math.inf

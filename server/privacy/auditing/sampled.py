@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import betainccinv, betaincinv
 
 from server.privacy._checks import probability
 from server.privacy.accounting.exact_numbers import check_whole, exact_probability
@@ -188,7 +188,7 @@ def _bounds(
     more: NDArray[np.int64], less: NDArray[np.int64], n: int, error: float, delta: float
 ) -> NDArray[np.float64]:
     """ln((lower bound of one probability - delta) / upper bound of the other)."""
-    low = np.where(more > 0, betaincinv(np.maximum(more, 1), n - more + 1, error), 0.0)
-    high = np.where(less < n, betainccinv(less + 1, np.maximum(n - less, 1), error), 1.0)
+    low = np.where(more > 0, scipy.special.betaincinv(np.maximum(more, 1), n - more + 1, error), 0.0)
+    high = np.where(less < n, scipy.special.betainccinv(less + 1, np.maximum(n - less, 1), error), 1.0)
     with np.errstate(divide="ignore"):
         return np.asarray(np.log(np.maximum(low - delta, 0)) - np.log(high))

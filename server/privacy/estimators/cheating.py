@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import chdtrc
 
 from server.privacy._checks import list_entries, probability
 from server.privacy.designs import TOTAL, Design
@@ -118,7 +118,7 @@ def cheating_test(counts: ArrayLike, designs: Sequence[Design], confidence: floa
     return CheatingTest(
         n=(int(n[0]), int(n[1])),
         g_squared=g_squared,
-        p_value=float(chdtrc(1, g_squared)),
+        p_value=float(scipy.special.chdtrc(1, g_squared)),
         honest_share=honest_share,
         shares=factors @ (yes / n) + offset,
         standard_errors=np.sqrt(np.diag(covariance)),

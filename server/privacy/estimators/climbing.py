@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.special import expit
 
 from server.privacy.estimators.combined_search import NO_GAIN, CombinedSearch, Penalty, Summit
 from server.privacy.estimators.latent_likelihood import Floats, Height, LatentData, evaluate_latent
@@ -101,7 +101,7 @@ def add_prior(data: LatentData) -> Objective:
     """
 
     def pull(theta: Floats) -> tuple[float, Floats, Floats]:
-        yes = expit(theta)
+        yes = scipy.special.expit(theta)
         return float(np.sum(theta / 2 - np.logaddexp(0, theta))), 0.5 - yes, yes * (1 - yes)
 
     return _add(data, pull)

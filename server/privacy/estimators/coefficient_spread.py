@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.special import chdtrc, fdtrc, stdtrit
+import scipy
 
 from server.privacy.estimators.climbing import Objective, climb
 from server.privacy.estimators.combined_scores import list_efficient_scores
@@ -40,7 +40,7 @@ class CoefficientSpread:
         """Of an interval of a coefficient."""
         if self.freedom is None:
             return normal_quantile(self.confidence)
-        return float(stdtrit(self.freedom[place], (1 + self.confidence) / 2))
+        return float(scipy.special.stdtrit(self.freedom[place], (1 + self.confidence) / 2))
 
     def error(self, place: int) -> float:
         """The standard error of a coefficient."""
@@ -55,7 +55,7 @@ class CoefficientSpread:
         """A test of some coefficients, of twice what leaving them out loses."""
         width = len(columns)
         if self.freedom is None:
-            return LikelihoodRatioTest(statistic, width, float(chdtrc(width, statistic)))
+            return LikelihoodRatioTest(statistic, width, float(scipy.special.chdtrc(width, statistic)))
         block = np.ix_(list(columns), list(columns))
         lengths, directions = np.linalg.eigh(self.likely[block])
         root = (directions / np.sqrt(np.maximum(lengths, 1e-300))) @ directions.T
@@ -67,7 +67,7 @@ class CoefficientSpread:
         return LikelihoodRatioTest(
             statistic * width / total,
             width,
-            float(fdtrc(free, self.freedom[list(columns)].min(), statistic / total)),
+            float(scipy.special.fdtrc(free, self.freedom[list(columns)].min(), statistic / total)),
         )
 
 

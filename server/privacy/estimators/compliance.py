@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import betainc, betaincc
 
 from server.privacy._checks import list_entries, whole_number
 from server.privacy.designs import Design
@@ -106,12 +106,12 @@ def adjusted_p_value(p_values: NDArray[np.float64]) -> float:
 
 def upper_tail(seen: NDArray[np.int64], n: NDArray[np.int64], chance: float) -> NDArray[np.float64]:
     """Pr(X >= seen) of binomial X of n."""
-    return np.where(seen > 0, betainc(np.maximum(seen, 1), n - seen + 1, chance), 1.0)
+    return np.where(seen > 0, scipy.special.betainc(np.maximum(seen, 1), n - seen + 1, chance), 1.0)
 
 
 def lower_tail(seen: NDArray[np.int64], n: NDArray[np.int64], chance: float) -> NDArray[np.float64]:
     """Pr(X <= seen) of binomial X of n."""
-    return np.where(seen < n, betaincc(seen + 1, np.maximum(n - seen, 1), chance), 1.0)
+    return np.where(seen < n, scipy.special.betaincc(seen + 1, np.maximum(n - seen, 1), chance), 1.0)
 
 
 def manipulation_bound(n: int, forged: int, design: Design) -> float:

@@ -8,8 +8,8 @@ Fisher, R. A. (1935). The logic of inductive inference. *JRSS* 98, 39-82.
 """
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.special import gammaln, ndtr
 
 _MOST_EXACT = 1_000_000
 """People up to whom the test counts tables one by one; beyond, a normal distribution is as good."""
@@ -33,11 +33,17 @@ def _more_than_chance(yes: int, n: int, other_yes: int, other_n: int) -> float:
     if of_all > _MOST_EXACT:
         together = total / of_all
         spread = together * (1 - together) * (1 / n + 1 / other_n)
-        return float(ndtr((other_yes / other_n - yes / n) / np.sqrt(spread))) if spread > 0 else 1.0
+        return (
+            float(scipy.special.ndtr((other_yes / other_n - yes / n) / np.sqrt(spread)))
+            if spread > 0
+            else 1.0
+        )
     drawn = np.arange(yes, min(total, n) + 1)
     logs = _log_choose(n, drawn) + _log_choose(other_n, total - drawn) - _log_choose(of_all, np.array(total))
     return min(1.0, float(np.exp(logs).sum()))
 
 
 def _log_choose(n: int, some: NDArray[np.int64]) -> NDArray[np.float64]:
-    return np.asarray(gammaln(n + 1) - gammaln(some + 1) - gammaln(n - some + 1))
+    return np.asarray(
+        scipy.special.gammaln(n + 1) - scipy.special.gammaln(some + 1) - scipy.special.gammaln(n - some + 1)
+    )

@@ -11,8 +11,8 @@ Glynn, A. N. (2013). What can we learn with statistical truth serum? *Public Opi
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from scipy.special import chdtrc
 
 from server.privacy._checks import probability
 from server.privacy.estimators.list_arithmetic import checked_table, subtract_means
@@ -116,7 +116,9 @@ def estimate_double_list(first: ArrayLike, second: ArrayLike, confidence: float 
         interval=interval,
         list_shares=(share + apart / 2, share - apart / 2),
         difference_error=apart_error,
-        p_value=float(chdtrc(1, (apart / apart_error) ** 2)) if 0 < apart_error < np.inf else None,
+        p_value=float(scipy.special.chdtrc(1, (apart / apart_error) ** 2))
+        if 0 < apart_error < np.inf
+        else None,
         impossible=not -1e-12 <= share <= 1 + 1e-12,
         confidence=confidence,
     )

@@ -13,8 +13,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.special import betainc, betaincc, betaincinv
 
 from server.privacy.estimators.together import Request
 
@@ -85,7 +85,8 @@ def _lower_limits_of_some(yes: _Counts, n: _Counts, alpha: _Rows) -> _Rows:
     # that can cross alpha only upwards; and where it gains that count, both tails are equal and
     # above alpha / 2. So the limit is the crossing or that point, whichever comes first.
     nearest, middle = (
-        np.asarray(betaincinv(yes, n - yes + 1, part), dtype=np.float64) for part in (alpha / 2, 0.5)
+        np.asarray(scipy.special.betaincinv(yes, n - yes + 1, part), dtype=np.float64)
+        for part in (alpha / 2, 0.5)
     )
     opposite, beyond = np.full(len(n), -1), yes - 1
     while (beyond - opposite > 1).any():
@@ -94,10 +95,14 @@ def _lower_limits_of_some(yes: _Counts, n: _Counts, alpha: _Rows) -> _Rows:
         opposite, beyond = np.where(smaller, count, opposite), np.where(smaller, beyond, count)
 
     def find_gain(share: _Rows, yes: _Counts, n: _Counts, opposite: _Counts) -> _Rows:
-        return np.asarray(betainc(yes, n - yes + 1, share) - _lower_tail(opposite + 1, n, share))
+        return np.asarray(
+            scipy.special.betainc(yes, n - yes + 1, share) - _lower_tail(opposite + 1, n, share)
+        )
 
     def find_acceptance(share: _Rows, yes: _Counts, n: _Counts, opposite: _Counts, alpha: _Rows) -> _Rows:
-        return np.asarray(betainc(yes, n - yes + 1, share) + _lower_tail(opposite, n, share) - alpha)
+        return np.asarray(
+            scipy.special.betainc(yes, n - yes + 1, share) + _lower_tail(opposite, n, share) - alpha
+        )
 
     gain = _find_rises(find_gain, nearest, middle, yes, n, opposite)
     limit = _find_rises(find_acceptance, nearest, gain, yes, n, opposite, alpha)
@@ -107,7 +112,9 @@ def _lower_limits_of_some(yes: _Counts, n: _Counts, alpha: _Rows) -> _Rows:
 
 def _lower_tail(count: _Counts, n: _Counts, share: _Rows) -> _Rows:
     some = count >= 0
-    return np.where(some, betaincc(np.where(some, count, 0) + 1, n - np.where(some, count, 0), share), 0)
+    return np.where(
+        some, scipy.special.betaincc(np.where(some, count, 0) + 1, n - np.where(some, count, 0), share), 0
+    )
 
 
 def _find_rises(

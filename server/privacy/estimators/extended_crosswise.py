@@ -15,8 +15,8 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import chdtrc, xlogy
 
 from server.privacy._checks import probability
 from server.privacy.designs import Design, crosswise
@@ -138,7 +138,7 @@ def estimate_extended_crosswise(
     n, same = alike.sum(axis=1), alike[:, 1]
     pooled = float(same.sum() / n.sum())
     apart = np.array([[1.0, -1.0]])
-    gain = xlogy(alike, alike / n[:, None]) - xlogy(alike, [1 - pooled, pooled])
+    gain = scipy.special.xlogy(alike, alike / n[:, None]) - scipy.special.xlogy(alike, [1 - pooled, pooled])
     g_squared = max(0.0, 2 * float(gain.sum()))
     low, high = both.intervals[1].tolist()
     preference = float(same[0] / n[0] - same[1] / n[1])
@@ -161,7 +161,7 @@ def estimate_extended_crosswise(
         followers_error=followers_error,
         followers_interval=(ends[0], ends[1]),
         g_squared=g_squared,
-        p_value=float(chdtrc(1, g_squared)),
+        p_value=float(scipy.special.chdtrc(1, g_squared)),
         confidence=confidence,
     )
 

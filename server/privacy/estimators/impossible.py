@@ -9,8 +9,8 @@ proportions for the paired-sample design. *Statistics in Medicine* 17, 891-908.
 from collections.abc import Sequence
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import ndtr
 
 from server.privacy.designs import Design
 from server.privacy.estimators.compliance import lower_tail, upper_tail
@@ -122,4 +122,4 @@ def _score_tests(parts: Stack, owners: NDArray[np.int64]) -> tuple[NDArray[np.in
     below = shares[places, truths] < 0
     rows = np.where(below[:, None], parts.inverse[truths], -parts.inverse[truths])
     errors = score_errors(rows, parts.reports[places], np.where(below, 0.0, -1.0))
-    return owners[places], ndtr(-np.minimum(errors, _FARTHEST))
+    return owners[places], scipy.special.ndtr(-np.minimum(errors, _FARTHEST))

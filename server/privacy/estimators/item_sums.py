@@ -12,8 +12,8 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from scipy.special import stdtrit
 
 from server.privacy._checks import any_array, probability, real_numbers
 
@@ -93,7 +93,7 @@ def estimate_item_sum(control: ArrayLike, treatment: ArrayLike, confidence: floa
     if 0 < variance < math.inf:
         freedom = 1 / sum((part / variance) ** 2 / (size - 1) for part, size in zip(parts, n, strict=True))
     error = math.sqrt(variance)
-    away = float(stdtrit(freedom, (1 + confidence) / 2)) * error if freedom else math.inf
+    away = float(scipy.special.stdtrit(freedom, (1 + confidence) / 2)) * error if freedom else math.inf
     return ItemSumEstimate(
         n=(n[0], n[1]),
         mean=mean,

@@ -19,11 +19,11 @@ misclassification: a review. *International Statistical Review* 70, 269-288.
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.special import softmax
 
 from server.privacy.estimators.answer_pairs import list_pairs
 from server.privacy.estimators.combined_likelihood import CombinedModel
@@ -158,7 +158,7 @@ def chances_of_answers(data: LatentData, theta: Floats) -> Floats:
         return np.ones((len(data.counts), 1))
     logits = np.zeros((len(data.counts), len(data.dummies)))
     logits[:, 1:] = data.known @ theta[data.slopes :].reshape(-1, width).T
-    return np.asarray(softmax(logits, axis=1))
+    return np.asarray(scipy.special.softmax(logits, axis=1))
 
 
 def find_log_odds(data: LatentData, theta: Floats) -> Floats:
@@ -223,6 +223,12 @@ def list_scores(data: LatentData, theta: Floats) -> Floats:
     return np.concatenate(found)
 
 
+@lru_cache(maxsize=16)
+def _list_lower(size: int) -> tuple[NDArray[np.intp], ...]:
+    """The places below the diagonal: to list them takes longer than to fill them."""
+    return np.tril_indices(size, -1)
+
+
 def evaluate_open(whole: LatentData, theta: Floats, block: slice, *, scores: bool) -> OpenHeight:
     """Of a block of rows."""
     whole.on_step()
@@ -273,7 +279,7 @@ def evaluate_open(whole: LatentData, theta: Floats, block: slice, *, scores: boo
             both = 2 * prior[:, c] * prior[:, d] - after[:, c] * prior[:, d] - prior[:, c] * after[:, d]
             both += (c == d) * (after[:, c] - prior[:, c])
             moments[own, beside] = (known * (counts * both)[:, None]).T @ known
-    lower = np.tril_indices(made.shape[1], -1)
+    lower = _list_lower(made.shape[1])
     moments[lower] = moments.T[lower]
     information = (made * counts[:, None]).T @ made - moments
     return OpenHeight(

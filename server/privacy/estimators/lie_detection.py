@@ -14,7 +14,6 @@ from fractions import Fraction
 import numpy as np
 import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import chdtrc
 
 from server.privacy._checks import list_entries, probability
 from server.privacy.designs import coin_flip
@@ -160,7 +159,7 @@ def detect_lies(counts: ArrayLike, truths: Sequence[float], confidence: float = 
         g_squared=g_squared,
         truthful_share=truthful,
         truthful_g_squared=truthful_g,
-        p_value=float(chdtrc(1, truthful_g)),
+        p_value=float(scipy.special.chdtrc(1, truthful_g)),
         impossible=not possible,
         confidence=confidence,
     )

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 import numpy as np
 import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import xlogy
 
 from server.privacy.designs import Design
 from server.privacy.estimators.inverse import checked_reports, left_inverse, possible_reports
@@ -100,7 +99,7 @@ def maximum_likelihood(counts: ArrayLike, design: Design) -> LikelihoodEstimate:
     return LikelihoodEstimate(
         n=n,
         shares=shares,
-        log_likelihood=n * float(xlogy(observed, reported).sum()),
+        log_likelihood=n * float(scipy.special.xlogy(observed, reported).sum()),
         shortfall=n * max(0.0, float((matrix @ (observed / reported)).max()) - 1),
         steps=steps,
     )
@@ -112,7 +111,7 @@ def _climb(matrix: NDArray[np.float64], observed: NDArray[np.float64]) -> tuple[
     for steps in range(_MOST_STEPS):
         reported = shares @ matrix
         gradient = matrix @ (observed / reported)
-        likelihood, gap = float(xlogy(observed, reported).sum()), float(gradient.max()) - 1
+        likelihood, gap = float(scipy.special.xlogy(observed, reported).sum()), float(gradient.max()) - 1
         if gap < smallest:
             best = shares
         elif likelihood <= highest:
@@ -155,9 +154,9 @@ def _towards(
     "Lower" by more than rounding: close to the maximum the likelihood is flat, and the last
     Newton steps improve the gradient alone.
     """
-    here = float(xlogy(observed, shares @ matrix).sum())
+    here = float(scipy.special.xlogy(observed, shares @ matrix).sum())
     for _ in range(40):
-        if float(xlogy(observed, goal @ matrix).sum()) >= here * (1 + 1e-15):  # it is negative
+        if float(scipy.special.xlogy(observed, goal @ matrix).sum()) >= here * (1 + 1e-15):  # it is negative
             return goal
         goal = (goal + shares) / 2
     return shares

@@ -19,8 +19,8 @@ import math
 from collections.abc import Callable, Sequence
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.special import ndtri
 
 from server.privacy.estimators import score_limits
 from server.privacy.estimators.exact_shares import SeenShares
@@ -33,7 +33,7 @@ INTERVALS = ("wilson", "exact", "wald")
 
 def normal_quantile(confidence: float) -> float:
     """The z of a two-sided interval."""
-    return -float(ndtri((1 - confidence) / 2))
+    return -float(scipy.special.ndtri((1 - confidence) / 2))
 
 
 def split_error(confidence: float, intervals: int) -> float:

@@ -14,8 +14,8 @@ until the likelihood rises.
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.special import expit, logit
 
 from server.privacy.estimators.regression_data import Data, blocks
 
@@ -52,7 +52,9 @@ class Maximum:
 def start(data: Data, share: float) -> NDArray[np.float64]:
     """Theta at which everybody's chance of "yes" is `share`, but within limits: beyond them nothing slopes."""
     theta = np.zeros(data.to_columns.shape[0])
-    theta[0] = data.to_columns[0, 0] * float(logit(min(max(share, _START_MARGIN), 1 - _START_MARGIN)))
+    theta[0] = data.to_columns[0, 0] * float(
+        scipy.special.logit(min(max(share, _START_MARGIN), 1 - _START_MARGIN))
+    )
     return theta
 
 
@@ -86,8 +88,8 @@ def shares(data: Data, theta: NDArray[np.float64]) -> Shares:
     pi, gradient = np.empty(data.weights.size), np.zeros(theta.size)
     for block in blocks(pi.size):
         eta = theta @ data.columns[:, block]
-        pi[block] = expit(eta)
-        gradient += data.columns[:, block] @ (data.weights[block] * pi[block] * expit(-eta))
+        pi[block] = scipy.special.expit(eta)
+        gradient += data.columns[:, block] @ (data.weights[block] * pi[block] * scipy.special.expit(-eta))
     masses = data.weights / data.total
     mean = float(np.sum(masses * pi))
     return Shares(mean, gradient / data.total, float(np.sum((masses * (pi - mean)) ** 2)))
@@ -108,7 +110,7 @@ def _rows(
     eta: NDArray[np.float64], if_yes: NDArray[np.float64], if_no: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], ...]:
     """pi, L, l' and l'' of every row."""
-    pi, other = expit(eta), expit(-eta)
+    pi, other = scipy.special.expit(eta), scipy.special.expit(-eta)
     chance = if_yes * pi + if_no * other
     slopes = (if_yes - if_no) * pi * other / chance
     return pi, chance, slopes, slopes * (other - pi - slopes)

@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.special import stdtrit
+import scipy
 
 from server.privacy._checks import probability
 from server.privacy.estimators.explained_effects import ExplainedEffect, Explanation
@@ -111,7 +111,7 @@ def explain_number(
     covariance = widen(covariance, alone, factors**2)
     freedoms = np.minimum(own, float(freedom))
     sure = _is_sure(data, matrix)
-    reaches = stdtrit(freedoms, (1 + confidence) / 2)
+    reaches = scipy.special.stdtrit(freedoms, (1 + confidence) / 2)
     effects = tuple(
         tuple(
             _state(found, covariance, place, predictor.unit, float(reaches[place]), data.width, sure=sure)

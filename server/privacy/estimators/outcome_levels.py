@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.special import expit, softmax
 
 Floats = NDArray[np.float64]
 OutcomeModel = Literal["cumulative", "multinomial", "apart"]
@@ -80,8 +80,8 @@ def find_chances(model: OutcomeModel, predictors: Floats) -> Floats:
     """Of each level, shape (..., J), of linear predictors of shape (..., M)."""
     if model == "multinomial":
         first = np.zeros((*predictors.shape[:-1], 1))
-        return np.asarray(softmax(np.concatenate([first, predictors], axis=-1), axis=-1))
-    above = expit(predictors)
+        return np.asarray(scipy.special.softmax(np.concatenate([first, predictors], axis=-1), axis=-1))
+    above = scipy.special.expit(predictors)
     ends = np.ones((*predictors.shape[:-1], 1))
     return np.asarray(np.concatenate([ends, above], axis=-1) - np.concatenate([above, 0 * ends], axis=-1))
 

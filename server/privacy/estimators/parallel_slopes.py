@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.special import chdtrc
+import scipy
 
 from server.privacy.estimators.combined_likelihood import CombinedState
 from server.privacy.estimators.combined_scores import list_efficient_scores
@@ -56,7 +56,7 @@ def compare_slopes(data: LatentData, theta: Floats, sample: RowSample | None) ->
     moved = apart @ inverse @ gradient
     if sample is None:
         statistic = float(moved @ np.linalg.solve(apart @ inverse @ apart.T, moved))
-        return LikelihoodRatioTest(statistic, row, float(chdtrc(row, statistic)))
+        return LikelihoodRatioTest(statistic, row, float(scipy.special.chdtrc(row, statistic)))
     varied = inverse @ sample.spread(made.list_scores()) @ inverse
     test = compare_with_zero(moved, apart @ varied @ apart.T, sample.degrees_of_freedom)
     if test.degrees_of_freedom[0] < row or test.degrees_of_freedom[1] < 1:

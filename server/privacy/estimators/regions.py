@@ -20,8 +20,8 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.special import gammaln
 
 _ROUNDING = 1e-12
 """Limits are moved outwards by this fraction of their distance, more than floats lose."""
@@ -63,9 +63,9 @@ def allowed_drop(
     n = counts.sum(axis=-1)
     terms = [
         np.where(counts > 0, counts * np.log(np.maximum(counts, 1) / np.maximum(n, 1)[..., None]), 0).sum(-1),
-        -gammaln(cells / 2),
-        gammaln(n + cells / 2),
-        -(gammaln(counts + 0.5) - gammaln(0.5)).sum(axis=-1),
+        -scipy.special.gammaln(cells / 2),
+        scipy.special.gammaln(n + cells / 2),
+        -(scipy.special.gammaln(counts + 0.5) - scipy.special.gammaln(0.5)).sum(axis=-1),
     ]
     lost = 1e-15 * sum(np.abs(term) for term in terms)  # by rounding, of counts beyond a thousand million
     exceeded = -math.log1p(-confidence)

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 import numpy as np
 import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import chdtrc, ndtr, xlogy
 
 from server.privacy._checks import probability
 from server.privacy.designs import Design
@@ -207,7 +206,7 @@ def logistic_regression(
         covariance=covariance,
         sandwich_covariance=sandwich,
         z=z,
-        p_values=2 * ndtr(-np.abs(z)),
+        p_values=2 * scipy.special.ndtr(-np.abs(z)),
         intervals=intervals,
         odds_ratios=odds_ratios,
         odds_ratio_intervals=odds_ratio_intervals,
@@ -228,7 +227,7 @@ def logistic_regression(
 def _log_likelihood_of_share(observed: float, low: float, high: float) -> float:
     """Per report, at the share in [low, high] under which the observed share is likeliest."""
     share = min(max(observed, low), high)
-    return float(xlogy(observed, share) + xlogy(1 - observed, 1 - share))
+    return float(scipy.special.xlogy(observed, share) + scipy.special.xlogy(1 - observed, 1 - share))
 
 
 def _without(data: Data, beginning: NDArray[np.float64], row: NDArray[np.float64]) -> float:
@@ -243,7 +242,9 @@ def _without(data: Data, beginning: NDArray[np.float64], row: NDArray[np.float64
 
 def _likelihood_ratio(larger: float, smaller: float, freedom: int) -> LikelihoodRatioTest:
     statistic = max(2 * (larger - smaller), 0.0)
-    return LikelihoodRatioTest(statistic, freedom, float(chdtrc(freedom, statistic)) if freedom else 1.0)
+    return LikelihoodRatioTest(
+        statistic, freedom, float(scipy.special.chdtrc(freedom, statistic)) if freedom else 1.0
+    )
 
 
 def _no_maximum(data: Data, flat: NDArray[np.float64]) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import stdtrit
+import scipy
 
 from server.privacy.designs import Design
 from server.privacy.estimators.association import Association, Measure, associate
@@ -67,7 +67,7 @@ def measure_pair(table: Floats, covariance: Floats, freedom: int, confidence: fl
     of_sides = np.kron(np.eye(2), np.ones((1, 2)))
     if (sides <= SURE * np.sqrt(np.maximum(np.diag(of_sides @ covariance @ of_sides.T), 0))).any():
         return None
-    quantile = float(stdtrit(freedom, (1 + confidence) / 2))
+    quantile = float(scipy.special.stdtrit(freedom, (1 + confidence) / 2))
 
     def divide(side: int) -> Measure:
         share = float(table[side, 1] / sides[side])

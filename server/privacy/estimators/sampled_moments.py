@@ -17,8 +17,8 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from scipy.special import betaincinv, stdtr, stdtrit
 
 from server.privacy.estimators.limits import normal_quantile
 from server.privacy.estimators.sample_designs import Floats, SampleDesign
@@ -83,8 +83,8 @@ class Moments:
         rows = share * (1 - share) / estimate.standard_error**2
         rows *= (normal_quantile(confidence) / self._quantile(confidence)) ** 2
         yes, tail = rows * share, (1 - confidence) / 2
-        low = float(betaincinv(yes, rows - yes + 1, tail))
-        high = float(betaincinv(yes + 1, rows - yes, 1 - tail))
+        low = float(scipy.special.betaincinv(yes, rows - yes + 1, tail))
+        high = float(scipy.special.betaincinv(yes + 1, rows - yes, 1 - tail))
         return MomentEstimate(share, estimate.standard_error, (low, high))
 
     def divide(self, top: int, bottom: int, confidence: float) -> MomentEstimate:
@@ -117,10 +117,12 @@ class Moments:
         variance = float(self.covariance[place, place])
         if not self.tells_spread or variance <= 0:
             return 1.0
-        return float(stdtr(self.degrees_of_freedom, float(self.values[place]) / math.sqrt(variance)))
+        return float(
+            scipy.special.stdtr(self.degrees_of_freedom, float(self.values[place]) / math.sqrt(variance))
+        )
 
     def _quantile(self, confidence: float) -> float:
-        return float(stdtrit(self.degrees_of_freedom, (1 + confidence) / 2))
+        return float(scipy.special.stdtrit(self.degrees_of_freedom, (1 + confidence) / 2))
 
 
 def measure_means(

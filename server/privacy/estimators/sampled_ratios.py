@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.special import fdtrc
 
 from server.privacy.estimators.margin_slopes import take_out_margins
 from server.privacy.estimators.sample_designs import Floats, Groups, SampleDesign
@@ -152,7 +152,7 @@ def compare_with_zero(values: Floats, covariance: Floats, freedom: float) -> Wal
         return WaldTest(math.nan, (rank, max(left, 0)), math.nan)
     squared = float(values @ np.linalg.pinv(covariance, hermitian=True) @ values)
     statistic = squared * left / (freedom * rank)
-    return WaldTest(statistic, (rank, left), float(fdtrc(rank, left, statistic)))
+    return WaldTest(statistic, (rank, left), float(scipy.special.fdtrc(rank, left, statistic)))
 
 
 def _count_freedom(sample: SampleDesign, eligible: NDArray[np.bool_]) -> Groups:

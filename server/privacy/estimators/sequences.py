@@ -12,8 +12,8 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import betaln, expit
 
 from server.privacy._checks import check_range, probability, whole_numbers
 from server.privacy.designs import Design
@@ -114,8 +114,8 @@ def confidence_sequence(
 def sequence_limits(yes: NDArray[np.int64], n: NDArray[np.int64], confidence: float) -> NDArray[np.float64]:
     """Limits for the shares of "yes" reports themselves, shape (..., 2)."""
     # The mixture over the likelihood is below 1 / (1 - confidence) where the log-likelihood is above this.
-    bound = np.asarray(betaln(yes + 0.5, n - yes + 0.5), dtype=np.float64)
-    bound += math.log1p(-confidence) - float(betaln(0.5, 0.5))
+    bound = np.asarray(scipy.special.betaln(yes + 0.5, n - yes + 0.5), dtype=np.float64)
+    bound += math.log1p(-confidence) - float(scipy.special.betaln(0.5, 0.5))
     low, high = _lower(np.stack([yes, n - yes]), n, bound)
     return np.stack([low, 1 - high], axis=-1)
 
@@ -130,9 +130,9 @@ def _lower(yes: NDArray[np.int64], n: NDArray[np.int64], bound: NDArray[np.float
     odds = bound / np.maximum(yes, 1)
     for _ in range(200):
         excess = bound - yes * odds + n * np.logaddexp(0, odds)
-        slope = yes - n * expit(odds)
+        slope = yes - n * scipy.special.expit(odds)
         step = np.where(slope > 0, np.maximum(excess, 0) / np.maximum(slope, 1e-300), 0)
         odds = odds + step
         if np.all(step <= 1e-9):  # the next one would be about its square
             break
-    return np.where(yes > 0, expit(odds) * (1 - 1e-12), 0.0)
+    return np.where(yes > 0, scipy.special.expit(odds) * (1 - 1e-12), 0.0)

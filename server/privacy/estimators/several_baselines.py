@@ -15,7 +15,6 @@ from dataclasses import dataclass
 import numpy as np
 import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import chdtrc
 
 from server.privacy._checks import any_array, list_entries, probability
 from server.privacy.designs import Design
@@ -142,7 +141,7 @@ def estimate_several_baselines(
         group_shares=(yes / n - base) / slope,
         g_squared=g_squared,
         degrees_of_freedom=len(designs) - 1,
-        p_value=float(chdtrc(len(designs) - 1, g_squared)),
+        p_value=float(scipy.special.chdtrc(len(designs) - 1, g_squared)),
         impossible=not -1e-12 <= share <= 1 + 1e-12,
         confidence=confidence,
     )

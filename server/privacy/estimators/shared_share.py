@@ -3,7 +3,6 @@
 import numpy as np
 import scipy
 from numpy.typing import NDArray
-from scipy.special import xlogy
 
 
 def fit_shared_share(
@@ -40,8 +39,8 @@ def fit_shared_share(
         share = float(scipy.optimize.brentq(score, low, high, xtol=1e-15, rtol=1e-14))
     chances = np.clip(base + slope * share, 0, 1)
     with np.errstate(divide="ignore"):
-        saturated = xlogy(yes, yes / n) + xlogy(n - yes, 1 - yes / n)
-        gain = saturated - xlogy(yes, chances) - xlogy(n - yes, 1 - chances)
+        saturated = scipy.special.xlogy(yes, yes / n) + scipy.special.xlogy(n - yes, 1 - yes / n)
+        gain = saturated - scipy.special.xlogy(yes, chances) - scipy.special.xlogy(n - yes, 1 - chances)
     return share, max(0.0, 2 * float(gain.sum()))
 
 

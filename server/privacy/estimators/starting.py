@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 import numpy as np
-from scipy.special import logit
+import scipy
 
 from server.privacy.estimators.latent_likelihood import Floats, LatentData
 
@@ -23,13 +23,13 @@ def find_start(data: LatentData) -> Floats:
         def value(share: float) -> float:
             return float(data.counts @ np.log(data.outcome @ np.array([1 - share, share])))
 
-        theta[0] = float(logit(max(_SHARES, key=value)))
+        theta[0] = float(scipy.special.logit(max(_SHARES, key=value)))
         return theta
     shares = _find_shares(data)
     if data.model == "multinomial":
         theta[: data.slopes : data.columns] = np.log(shares[1:] / shares[0])
         return theta
-    above = logit(1 - np.cumsum(shares)[:-1])
+    above = scipy.special.logit(1 - np.cumsum(shares)[:-1])
     theta[0] = above[0]
     theta[data.columns : data.slopes] = np.log(np.maximum(-np.diff(above), _LEAST))
     return theta

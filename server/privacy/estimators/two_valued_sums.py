@@ -13,8 +13,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.special import betaincinv
 
 from server.privacy.estimators.parts import Mixture
 from server.privacy.estimators.refuting import find_refuted, pieces_of
@@ -116,8 +116,8 @@ def _binomial_limits(seen: _Sum) -> Row:
     of any success is at most that mean, and the other limit never fails.
     """
     yes, n, tail = round(float(seen.n @ seen.shares)), int(seen.n.sum()), (1 - seen.confidence) / 2
-    low = 0.0 if yes == 0 else float(betaincinv(yes, n - yes + 1, tail))
-    high = 1.0 if yes == n else float(betaincinv(yes + 1, n - yes, 1 - tail))
+    low = 0.0 if yes == 0 else float(scipy.special.betaincinv(yes, n - yes + 1, tail))
+    high = 1.0 if yes == n else float(scipy.special.betaincinv(yes + 1, n - yes, 1 - tail))
     return np.array([low, high])
 
 

@@ -15,8 +15,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.special import stdtrit
 
 from server.privacy._checks import probability
 from server.privacy.designs import Design
@@ -161,7 +161,7 @@ def pick_odds_ratio(
     slope = np.array([-1.0, 1.0]) / (shares * (1 - shares))
     low, high = np.log(shares / (1 - shares)).tolist()
     error = math.sqrt(max(float(slope @ covariance @ slope), 0.0))
-    reach = float(stdtrit(freedom, (1 + confidence) / 2)) * error
+    reach = float(scipy.special.stdtrit(freedom, (1 + confidence) / 2)) * error
     with np.errstate(over="ignore"):
         value, *ends = np.exp([high - low, high - low - reach, high - low + reach]).tolist()
     return WeightedOddsRatio(value, error, (ends[0], ends[1]), freedom)
@@ -176,7 +176,7 @@ def _state(
         # The rows do not tell how much they vary.
         return WeightedEstimate(value, math.inf, (-math.inf, math.inf), 0, math.nan, n)
     error = math.sqrt(variance)
-    reach = float(stdtrit(freedom, (1 + confidence) / 2)) * error
+    reach = float(scipy.special.stdtrit(freedom, (1 + confidence) / 2)) * error
     effect = variance / evenly if evenly > 0 else math.nan
     return WeightedEstimate(value, error, (value - reach, value + reach), freedom, effect, n)
 

@@ -22,8 +22,8 @@ from fractions import Fraction
 from functools import lru_cache
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import log_ndtr, ndtri
 
 from server.privacy._checks import positive, probability, whole_numbers
 from server.privacy.noise._opendp import (
@@ -187,15 +187,15 @@ def gaussian_interval(
     centre = whole_numbers("noisy", noisy)
     # Where a density is convex its sum over a grid is below the integral from half a step earlier; the
     # tails of a Gaussian are, and nearer to the centre the two differ by less than the margin taken.
-    reach = -float(ndtri((1 - confidence) / 2)) * fine * (1 + 1e-6)
+    reach = -float(scipy.special.ndtri((1 - confidence) / 2)) * fine * (1 + 1e-6)
     half = max(math.ceil((reach - _STEPS / 2) / _STEPS), 0)
     return limit_around(centre, half)
 
 
 def _private(sigma: float, epsilon: float, delta: float) -> bool:
     """Whether noise of `sigma` per unit of sensitivity meets the claim with a little to spare."""
-    first = math.exp(log_ndtr(1 / (2 * sigma) - epsilon * sigma))
-    log_second = epsilon + float(log_ndtr(-1 / (2 * sigma) - epsilon * sigma))
+    first = math.exp(scipy.special.log_ndtr(1 / (2 * sigma) - epsilon * sigma))
+    log_second = epsilon + float(scipy.special.log_ndtr(-1 / (2 * sigma) - epsilon * sigma))
     # The two nearly cancel for small losses; what cancelling can cost is added, never taken off.
     return first - math.exp(min(log_second, 0.0)) + 2 * _ROOM * first <= delta * (1 - _ROOM)
 

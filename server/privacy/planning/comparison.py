@@ -4,7 +4,7 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 
-from scipy.special import ndtr, ndtri
+import scipy
 
 from server.privacy._checks import probability, whole_number
 from server.privacy.designs import TOTAL, Design
@@ -56,9 +56,9 @@ class Comparison:
         """Chance of rejecting with n respondents."""
         # Multiplied as a fraction, because n may be larger than any float.
         signal = math.sqrt(float(min(self.squared * n, _CERTAIN)))
-        chance = ndtr((signal - self.critical) / self.deviation)
+        chance = scipy.special.ndtr((signal - self.critical) / self.deviation)
         if self.sides == 2:
-            chance += ndtr((-signal - self.critical) / self.deviation)
+            chance += scipy.special.ndtr((-signal - self.critical) / self.deviation)
         return min(float(chance), 1.0)
 
     def respondents(self, power: float) -> int:
@@ -98,7 +98,7 @@ def exact_share(name: str, share: float | Fraction) -> Fraction:
 def critical_value(alpha: float, sides: int) -> float:
     """The standard normal deviation that chance exceeds with probability alpha."""
     whole_number("sides", sides, 1, 2)
-    value = -float(ndtri(probability("alpha", alpha, open_interval=True) / sides))
+    value = -float(scipy.special.ndtri(probability("alpha", alpha, open_interval=True) / sides))
     if math.isinf(value):
         raise ValueError(f"alpha must be in (0, 1) and at least 1e-300; it is {alpha!r}")
     return value
@@ -106,7 +106,7 @@ def critical_value(alpha: float, sides: int) -> float:
 
 def confidence_value(confidence: float) -> float:
     """Half the width of a two-sided interval in standard deviations."""
-    return -float(ndtri((1 - probability("confidence", confidence, open_interval=True)) / 2))
+    return -float(scipy.special.ndtri((1 - probability("confidence", confidence, open_interval=True)) / 2))
 
 
 def ceiling(n: Fraction) -> int:

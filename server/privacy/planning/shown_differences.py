@@ -1,6 +1,6 @@
 """What a comparison that was made could have shown: from its own interval and error, whatever was compared."""
 
-from scipy.special import ndtr, ndtri
+import scipy
 
 from server.privacy._checks import probability
 
@@ -31,7 +31,7 @@ def chance_to_show(difference: float, reach: float, standard_error: float) -> fl
     0.922
     """
     signal, critical = abs(difference) / standard_error, reach / standard_error
-    return float(ndtr(signal - critical) + ndtr(-signal - critical))
+    return float(scipy.special.ndtr(signal - critical) + scipy.special.ndtr(-signal - critical))
 
 
 def least_shown(reach: float, standard_error: float, power: float = 0.8) -> float:
@@ -44,4 +44,6 @@ def least_shown(reach: float, standard_error: float, power: float = 0.8) -> floa
     >>> round(least_shown(0.04, 0.02), 4)
     0.0568
     """
-    return reach + float(ndtri(probability("power", power, open_interval=True))) * standard_error
+    return (
+        reach + float(scipy.special.ndtri(probability("power", power, open_interval=True))) * standard_error
+    )

@@ -5,8 +5,8 @@ from fractions import Fraction
 from secrets import randbelow
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import expit
 
 from server.privacy._checks import option, positive, probability, real_numbers, whole_number, whole_numbers
 from server.privacy.selection._exact import happens_with_exp, has_size
@@ -160,7 +160,7 @@ def _centre(exponents: list[float], chosen: int) -> Fraction:
     low, high = float(places.min() - _FAR), float(places.max() + _FAR)
     for _ in range(_HALVINGS):
         middle = (low + high) / 2
-        low, high = (middle, high) if expit(places - middle).sum() > chosen else (low, middle)
+        low, high = (middle, high) if scipy.special.expit(places - middle).sum() > chosen else (low, middle)
     return Fraction(low)
 
 
