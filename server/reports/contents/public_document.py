@@ -16,7 +16,7 @@ from server.reports.contents.figures import QuestionsByVersion
 from server.reports.contents.finding_charts import draw_finding
 from server.reports.contents.finding_sections import order_lead
 from server.reports.contents.finding_texts import say_count
-from server.reports.contents.finding_values import Picture, ReleaseFinding
+from server.reports.contents.finding_values import Picture
 from server.reports.contents.ledger_sections import describe_ledger
 from server.reports.contents.protection import (
     describe_certainty,
@@ -26,7 +26,12 @@ from server.reports.contents.protection import (
     describe_repetition,
 )
 from server.reports.contents.question_sections import questions
-from server.reports.contents.release_findings import counts_each_alike, find_answered, list_findings
+from server.reports.contents.release_findings import (
+    explain_finding,
+    find_answered,
+    list_findings,
+    tell_counting,
+)
 from server.reports.contents.retention_sentences import describe_retention
 from server.reports.contents.study_sections import cite_report, describe_study, say_who_asked
 from server.reports.contents.text_sections import quote_prose, texts
@@ -34,7 +39,6 @@ from server.reports.public_source import Published
 from server.reports.references import list_public_references
 from server.reports.report_words import ReportWords
 from server.reports.survey_texts import INCOMPLETE
-from server.reports.weighting_notes import NOT_WEIGHTED
 
 
 def build_public_document(published: Published, locale: str) -> Document:
@@ -109,8 +113,7 @@ def _findings(words: ReportWords, published: Published, asked: QuestionsByVersio
         above = [] if charts else [Paragraph(wording) for wording in found.asked]
         if found.among is not None:
             above.append(Paragraph(found.among))
-        counting = [] if found.weighted else _tell_counting(words, found, findings)  # its meaning says so
-        block = FindingBlock("", " ".join([found.meaning, *counting]), charts=charts)
+        block = FindingBlock("", explain_finding(words, found, findings), charts=charts)
         yield Section(f"finding-{number}", Text(found.sentence), (*above, block))
 
 
@@ -129,17 +132,7 @@ def _list_sentences(
             named = Text(" × ".join(one.text for one in about), own=True, language=about[0].language)
         else:
             named = Text(words.gettext("All responses"))
-        yield named, " ".join([found.sentence, *_tell_counting(words, found, findings)])
-
-
-def _tell_counting(
-    words: ReportWords, found: ReleaseFinding, others: Sequence[ReleaseFinding]
-) -> Iterator[str]:
-    """What tells two numbers of one thing apart: without it, one would seem to gainsay the other."""
-    if counts_each_alike(found, others):
-        yield words.gettext(NOT_WEIGHTED)
-    elif found.weighted and any(counts_each_alike(other, (found,)) for other in others):
-        yield words.gettext("Each group counts as much as its population.")
+        yield named, " ".join([found.sentence, *tell_counting(words, found, findings)])
 
 
 def _lead(words: ReportWords, published: Published) -> tuple[Section, ...]:
