@@ -42,7 +42,9 @@ def _read_first_sheet(file: Path) -> str:
 READERS: dict[str, Callable[[Path], str]] = {
     "xlsx": _read_first_sheet,
     "html": Path.read_text,
-    "pdf": lambda file: "".join(page.extract_text() for page in sample_documents.reader(file.read_bytes()).pages),
+    "pdf": lambda file: "".join(
+        page.extract_text() for page in sample_documents.reader(file.read_bytes()).pages
+    ),
 }
 
 
@@ -162,7 +164,12 @@ def test_a_release_by_stratum_says_the_weighted_share_first_and_names_the_other(
         assert plain("Each group counts as much as its population.") in first
         quote = "To speak of the whole population, quote the result in which each group counts as much as its"
         alike = "Not weighted: every response counts the same."
-        assert first.count(plain(f"{alike} {quote}")) == first.count(plain(alike)) == first.count(plain(quote)) > 0
+        assert (
+            first.count(plain(f"{alike} {quote}"))
+            == first.count(plain(alike))
+            == first.count(plain(quote))
+            > 0
+        )
 
 
 def test_a_plan_for_a_stratum_expects_the_error_of_as_many_people_as_are_there() -> None:

@@ -1,6 +1,6 @@
 """The public report: from published definitions and releases alone."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from server.output.charts import PAPER_CSS
 from server.output.documents import Block, Document, Facts, FindingBlock, Paragraph, Section, Text
@@ -170,7 +170,7 @@ def _sections(words: ReportWords, published: Published) -> Iterator[Section]:
     )
     inside = tuple(release_sections.sections(words, book.released, asked))
     if inside:
-        explained = tuple(release_sections.explain_errors(words, book.released))
+        explained = (*release_sections.explain_errors(words, book.released), cell_texts.explain_dash(words))
         yield Section("results", Text(_("What was released, with every number")), explained, inside)
     tables = dict.fromkeys(
         each.item.questions

@@ -44,7 +44,7 @@ def counts_each_alike(finding: ReleaseFinding, others: Iterable[ReleaseFinding])
 def tell_counting(
     words: ReportWords, finding: ReleaseFinding, others: Sequence[ReleaseFinding]
 ) -> Iterator[str]:
-    """What tells two numbers of one thing apart, and which to quote: without it, one would seem to gainsay the other."""
+    """What tells two numbers of one thing apart, and which to quote: else one would seem to gainsay the other."""
     if counts_each_alike(finding, others):
         yield words.gettext(NOT_WEIGHTED)
         yield words.gettext(QUOTE_WEIGHTED)
