@@ -164,12 +164,8 @@ def test_a_release_by_stratum_says_the_weighted_share_first_and_names_the_other(
         assert plain("Each group counts as much as its population.") in first
         quote = "To speak of the whole population, quote the result in which each group counts as much as its"
         alike = "Not weighted: every response counts the same."
-        assert (
-            first.count(plain(f"{alike} {quote}"))
-            == first.count(plain(alike))
-            == first.count(plain(quote))
-            > 0
-        )
+        counted = [first.count(plain(text)) for text in (alike, quote, f"{alike} {quote}")]
+        assert counted == [1, 1, 1], ending
 
 
 def test_a_plan_for_a_stratum_expects_the_error_of_as_many_people_as_are_there() -> None:

@@ -258,9 +258,9 @@ def test_intervals_of_both_kinds(watcher: Watcher) -> None:
 
 def width(page: Page) -> float:
     """Of the first interval in the table."""
-    text = page.locator(".estimates td", has_text=re.compile(r"\d to -?\d")).first.text_content()
+    text = page.locator(".estimates td", has_text=re.compile(r"\d to −?\d")).first.text_content()
     assert text is not None
-    low, high = map(float, re.findall(r"-?\d+\.\d", text))
+    low, high = map(float, re.findall(r"-?\d+\.\d", text.replace("\N{MINUS SIGN}", "-")))
     return high - low
 
 

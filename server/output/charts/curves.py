@@ -8,7 +8,7 @@ from server.output.charts.drawing import LINE, WIDTH, Drawing, box, drawing, for
 from server.output.charts.interval_plots import Label
 
 _HEIGHT = 150
-_LEFT, _RIGHT = 38, 12
+_LEFT, _RIGHT = 44, 12
 
 
 @dataclass(frozen=True)

@@ -30,15 +30,17 @@ def list_findings(words: ReportWords, published: Published) -> tuple[ReleaseFind
 
 
 def counts_each_alike(finding: ReleaseFinding, others: Iterable[ReleaseFinding]) -> bool:
-    """Whether each response counts the same in it, and groups by their populations in another one of the same thing."""
-    alike = finding.questions, finding.among, finding.ends is None
-    return (
-        not finding.weighted
-        and bool(finding.ranges)
-        and any(
-            other.weighted and (other.questions, other.among, other.ends is None) == alike for other in others
-        )
-    )
+    """Whether each response counts the same in it, and groups by their populations in another one of the same thing.
+
+    What it says of the groups themselves is another thing.
+    """
+
+    def same(other: ReleaseFinding) -> bool:
+        found, its = ({each.label.text for each in one.ranges} for one in (other, finding))
+        alike = other.questions, other.among, other.ends is None
+        return bool(found & its) and alike == (finding.questions, finding.among, finding.ends is None)
+
+    return not finding.weighted and any(other.weighted and same(other) for other in others)
 
 
 def tell_counting(
