@@ -29,16 +29,26 @@ function copyOnClick(button) {
     const sure = document.getElementById(button.dataset.sure);
     const text = sure ? `${place.textContent} ${sure.textContent}` : place.textContent.trim();
     const done = await navigator.clipboard?.writeText(text).then(() => true, () => false);
-    if (done) button.textContent = button.dataset.done;
-    else select(place);
+    if (done || copySelected(place, text)) button.textContent = button.dataset.done;
   });
 }
 
-/** Where pages may not write to the clipboard, the text is selected, to be copied by hand. */
-function select(place) {
+/**
+ * Where pages may not write to the clipboard, as without HTTPS: by what is selected, as before there was another way. Where that is
+ * refused, too, the text stays selected, to be copied by hand.
+ */
+function copySelected(place, text) {
   const folded = place.closest("details");
   if (folded) folded.open = true;
   getSelection().selectAllChildren(place);
+  const put = (event) => {
+    event.clipboardData.setData("text/plain", text);
+    event.preventDefault();
+  };
+  addEventListener("copy", put);
+  const done = document.execCommand("copy");
+  removeEventListener("copy", put);
+  return done;
 }
 
 /** The browser asks before what was typed into a form is left behind; also what comes back refused is kept nowhere. */

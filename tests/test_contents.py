@@ -146,7 +146,7 @@ def misread(document: Document) -> list[Number]:
     sign = "," if document.language == "es" else "."
     wrong = []
     for number in numbers(document):
-        shown = re.search(r"-?\d[\d.,]*", number.text)
+        shown = re.search(r"-?\d[\d.,]*", number.text.replace("\N{MINUS SIGN}", "-"))
         if number.value is None or shown is None:
             wrong += [number] if (number.value is None) != (number.text == "–") and shown is not None else []
             continue

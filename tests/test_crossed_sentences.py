@@ -55,7 +55,8 @@ def make_up_comparisons(number: int) -> Iterator[GroupComparison]:
 
 
 def read_numbers(sentence: str) -> list[float]:
-    numbers = re.findall(r"-?\d+(?:[.,]\d+)?", re.sub(r"(?<=\d)\s(?=\d)", "", sentence))
+    sentence = re.sub(r"(?<=\d)\s(?=\d)", "", sentence).replace("\N{MINUS SIGN}", "-")
+    numbers = re.findall(r"-?\d+(?:[.,]\d+)?", sentence)
     return [float(number.replace(",", ".")) for number in numbers]
 
 

@@ -51,6 +51,22 @@ def find_broken(page: str, text: str) -> Iterator[str]:
             yield link
 
 
+def find_misplaced(text: str) -> list[str]:
+    """Links that say "further down" or "above", and lead to another page, where nobody looks for it."""
+    words = "below|above|further down|further up|más abajo|más arriba|abajo|arriba"
+    return re.findall(rf"\[(?:{words})\]\([^)#][^)]*\)", drop_code(text))
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_what_is_said_to_stand_further_down_is_on_the_page(page: str) -> None:
+    assert find_misplaced(read(page)) == []
+
+
+def test_a_place_on_another_page_that_is_called_further_down_is_found() -> None:
+    text = "[further down](frequent.md#x), [below](#there), [más abajo](../otro.md)"
+    assert find_misplaced(text) == ["[further down](frequent.md#x)", "[más abajo](../otro.md)"]
+
+
 @pytest.mark.parametrize("page", PAGES)
 def test_every_link_leads_somewhere(page: str) -> None:
     assert list(find_broken(page, read(page))) == []

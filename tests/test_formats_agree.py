@@ -154,8 +154,8 @@ def without_remark(row: list[object]) -> list[object]:
 
 
 def in_english(answer: object) -> str:
-    """An answer of a page as the CSV has it: in the survey's language, and never as a formula."""
-    text = str(answer).replace("\N{NO-BREAK SPACE}", " ")
+    """An answer of a page as the CSV has it: in the survey's language, with a hyphen, and never as a formula."""
+    text = str(answer).replace("\N{NO-BREAK SPACE}", " ").replace("\N{MINUS SIGN}", "-")
     text = {"Sí": "Yes", "Prefiero no decirlo": "Prefer not to say"}.get(text, text)
     if re.search(r"\d", text):
         text = re.sub(r"(\d) a (-?\d)", r"\1 to \2", text).replace(",", ".")

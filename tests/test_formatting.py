@@ -5,18 +5,23 @@ import re
 from collections.abc import Sequence
 from datetime import datetime
 from decimal import Decimal
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import server
 from server.output.documents import Words
 from server.output.formatting import (
+    MINUS,
     bind_units,
     chance,
     count_digits,
+    decimal,
     epsilon,
     fraction,
+    integer,
     join_list,
     level,
     margin,
@@ -25,9 +30,15 @@ from server.output.formatting import (
     number,
     percent,
     ratio,
+    tenths,
 )
+from server.output.languages import RESPONDENT_LANGUAGES
 from server.privacy.planning import belief_after_report
+from server.reports.answer_names import AnswerTexts
 from server.reports.contents import cell_texts
+from server.study.answer_texts import quantity
+from server.study.definitions.definition_reader import parse_definition
+from tests.support import every_kind
 
 SHARES = {
     0.0: "0.0",
@@ -39,7 +50,7 @@ SHARES = {
     0.99999999: "99.999999",
     0.0004: "0.04",
     1e-6: "0.0001",
-    -0.0003: "-0.03",
+    -0.0003: "−0.03",
     1.0002: "100.02",
     # Computing is not more exact, nor are chances in 2**-32.
     1e-17: "0.0",
@@ -67,9 +78,52 @@ def test_a_sentence_and_a_table_write_the_same_mean_alike(value: int, locale: st
 def test_whatever_it_is_the_number_of_decimals_suffices(small: float) -> None:
     for share in (small, 1 - small, -small, 1 + small):
         if min(abs(share), abs(share - 1)) >= 1e-8:
-            assert float(percent(share, "en")) not in (0, 100)
+            shown = float(percent(share, "en").replace(MINUS, "-"))
+            assert shown not in (0, 100)
             assert float(fraction(share)) not in (0, 1)
-            assert abs(float(percent(share, "en")) - 100 * share) <= 0.05 + 1e-9
+            assert abs(shown - 100 * share) <= 0.05 + 1e-9
+
+
+@pytest.mark.parametrize("locale", RESPONDENT_LANGUAGES)
+def test_a_number_that_people_read_is_below_zero_by_a_minus_sign(locale: str) -> None:
+    """A hyphen is half as wide as a plus, and a line may end behind it."""
+    written = [
+        percent(-0.32, locale),
+        percent(-0.00001, locale),
+        integer(-12_004, locale),
+        decimal(-0.25, locale),
+        number(-10.5, locale),
+        measure(-3.25, locale, 30),
+        tenths(-2.0, locale),
+        ratio(-6.03, locale),
+        quantity(-10, "°C", locale),
+    ]
+    assert [text.count("−") for text in written] == [1] * len(written)
+    assert "-" not in "".join(written)
+
+
+def test_all_numbers_that_people_read_are_written_in_one_place() -> None:
+    files = Path(server.__file__).parent.rglob("*.py")
+    importing = [path.name for path in files if "babel.numbers" in path.read_text(encoding="utf-8")]
+    assert importing == ["formatting.py"]
+
+
+def test_files_for_programs_keep_the_hyphen_in_our_answers_and_a_researchers_own_as_they_are() -> None:
+    choice = {
+        "kind": "select_one",
+        "name": "cold",
+        "text": "How cold?",
+        "options": [{"name": "very", "text": "−10 °C"}, {"name": "little", "text": "-1 °C"}],
+        "design": {"mechanism": "k_ary", "epsilon": 1.0},
+    }
+    definition = parse_definition(
+        {**every_kind.document(), "questions": [*every_kind.document()["questions"], choice]}
+    )
+    texts = {question.name: AnswerTexts(definition).of(question) for question in definition.questions}
+    assert texts.pop("cold") == ("−10 °C", "-1 °C")
+    ours = [text for found in texts.values() for text in found]
+    assert "-10 cups" in ours
+    assert not any(MINUS in text for text in ours)
 
 
 def test_the_one_decimal_of_before_fails() -> None:
@@ -237,7 +291,16 @@ def test_as_many_digits_as_tell_an_estimate_from_its_ends(values: tuple[float, .
         ("Which: %(answer)s", "Which: %(answer)s"),
         ("%(low)s من 100", "%(low)s~من~100"),
         ("3 of 4 · 100 responses, %(n)s of 1000", "3 of 4 · 100 responses, %(n)s of 1000"),
+        ("γ = %(gamma)s for each", "γ~=~%(gamma)s for each"),
+        ("at most ε = 0.5, and A x = b", "at most ε~=~0.5, and A x = b"),
+        (
+            "once a day, at 6:00 UTC or from %(when)s (UTC) on",
+            "once a day, at 6:00~UTC or from %(when)s~(UTC) on",
+        ),
+        ("made-up people, Sign-in, an e-mail", "made_up people, Sign_in, an e_mail"),
+        ("k-ary, SHA-256, yes-or-no, read-only", "k_ary, SHA-256, yes-or-no, read-only"),
     ],
 )
-def test_no_line_ends_between_a_number_and_its_sign(message: str, bound: str) -> None:
-    assert bind_units(message) == bound.replace("~", "\N{NO-BREAK SPACE}")
+def test_no_line_ends_between_a_number_and_its_sign_nor_in_a_short_word(message: str, bound: str) -> None:
+    unbroken = bound.translate({ord("~"): "\N{NO-BREAK SPACE}", ord("_"): "\N{NON-BREAKING HYPHEN}"})
+    assert bind_units(message) == unbroken

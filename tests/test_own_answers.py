@@ -18,12 +18,12 @@ from tests.support.release_form import set_budget
 
 LANGUAGES = ("en", "es")
 OURS = {
-    "en": {"Yes", "No", "Prefer not to say", "-10 to -0.5\N{NO-BREAK SPACE}cups"},
-    "es": {"Sí", "No", "Prefiero no decirlo", "-10 a -0,5\N{NO-BREAK SPACE}cups"},
+    "en": {"Yes", "No", "Prefer not to say", "−10 to −0.5\N{NO-BREAK SPACE}cups"},
+    "es": {"Sí", "No", "Prefiero no decirlo", "−10 a −0,5\N{NO-BREAK SPACE}cups"},
 }
 FOREIGN = {
-    "en": r"\bSí\b|Prefiero no decirlo|Ninguna de estas|\d a -?\d+(,\d)?\scups",
-    "es": r"(?<!\{)\bYes\b(?! by)|Prefer not to say|None of these|\d to -?\d+(\.\d)?\scups",
+    "en": r"\bSí\b|Prefiero no decirlo|Ninguna de estas|\d a [-−]?\d+(,\d)?\scups",
+    "es": r"(?<!\{)\bYes\b(?! by)|Prefer not to say|None of these|\d to [-−]?\d+(\.\d)?\scups",
 }
 """What an answer would be called in the other language; the wording of these questions has "Yes by ...?"."""
 
@@ -68,7 +68,7 @@ def _bytes(database_url: str, slug: str) -> int:
 
 PARAMETERS = (
     r"forced Yes|deck for Yes|Share of Yes to|Sí forzado|mazo del Sí|Proporción de Sí a"
-    r"|(?:On average|it may be|De media,|puede ser(?: de)?) -?[\d.,]+ (?:to|a) -?[\d.,]+\scups"
+    r"|(?:On average|it may be|De media,|puede ser(?: de)?) −?[\d.,]+ (?:to|a) −?[\d.,]+\scups"
 )
 """What is said in the reader's language of whatever survey: of the chances of a named design, of a mean."""
 

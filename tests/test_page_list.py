@@ -64,4 +64,7 @@ def test_every_page_of_the_list_is_there(app: Flask, database_url: str, language
         answer = people[page.who].get(scene.address(page.path), headers={"Accept-Language": language})
         if (answer.status_code, answer.mimetype) != (page.status, "text/html"):
             wrong.append((page.name, answer.status_code, answer.mimetype))
+        _, _, menu = answer.text.partition('<nav class="side"')
+        if menu and menu.partition("</nav>")[0].count(" aria-current=") != 1:
+            wrong.append((page.name, menu.partition("</nav>")[0].count(" aria-current=")))
     assert wrong == []

@@ -149,7 +149,7 @@ def test_where_nothing_is_told_no_bar_and_no_dot_is_drawn_and_it_stands_last() -
     asked = QuestionsByVersion({1: published.newest.definition})
     for finding, drawn, said, end in (
         (shares, 'class="bar"', "0~to~100~of~100", "100"),
-        (means, 'class="dot"', "-10 to 30~cups", "30"),
+        (means, 'class="dot"', "−10 to 30~cups", "30"),
     ):
         assert [one.label.text for one in finding.ranges] == ["North", "Coast", "Islands"]
         (chart,) = draw_finding(words, finding, asked)
@@ -177,7 +177,7 @@ def test_a_drawn_table_has_no_impossible_share_and_the_table_beside_it_has_it() 
     words, asked = ReportWords("en"), QuestionsByVersion({1: published.newest.definition})
     (chart,) = draw_entry(words, entry, asked)
     assert "116.5" not in chart.svg
-    assert "-16.5" not in chart.svg
+    assert "16.5" not in chart.svg
     assert "Islands × No: – (0.0–100.0)" in chart.alternative
     assert chart.svg.count("heat-0") == 2
     assert chart.svg.count("heat-5") == 1

@@ -93,6 +93,7 @@ def make_up_intervals(number: int, seed: int = 15) -> Iterator[tuple[float, Inte
 
 def read_claim(sentence: str, says: Says) -> tuple[float, float] | None:
     """Which numbers a sentence leaves possible; None where it says of none that it is not."""
+    sentence = sentence.replace("\N{MINUS SIGN}", "-")
     numbers = [float(text.replace(",", ".")) for text in re.findall(r"-?\d+(?:[.,]\d+)?", sentence)]
     match says:
         case Says.BETWEEN | Says.NOT_TOLD:

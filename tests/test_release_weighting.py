@@ -3,7 +3,7 @@
 import csv
 import io
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -24,13 +24,28 @@ from server.releases.values import Figure
 from server.reports import public_json, read_published
 from server.study import surveys
 from tests.conftest import NewDatabase
-from tests.support import factories
+from tests.support import factories, sample_documents
+from tests.support.report_readers import plain
 from tests.support.sample_releases import find_survey, grant
 
 SCHEMAS = Path(server.__file__).parent / "schemas"
 COINS = Coins(2, coin_flip(0.25))
 ROW, PEOPLE = cell_row([COINS], [1]), people_row([COINS])
 PLACE = (("q1", "yes"),)
+
+
+def _read_first_sheet(file: Path) -> str:
+    rows = openpyxl.load_workbook(file).worksheets[0].iter_rows(values_only=True)
+    return " ".join(map(str, rows))
+
+
+READERS: dict[str, Callable[[Path], str]] = {
+    "xlsx": _read_first_sheet,
+    "html": Path.read_text,
+    "pdf": lambda file: "".join(
+        page.extract_text() for page in sample_documents.reader(file.read_bytes()).pages
+    ),
+}
 
 
 def leaves(*populations: int | None) -> list[Leaf]:
@@ -140,13 +155,17 @@ def test_a_release_by_stratum_says_the_weighted_share_first_and_names_the_other(
     )
     done = factories.run(database_url, "release", survey.slug, "--plan", str(plan), "--yes")
     assert done.exit_code == 0, done.output
-    file = tmp_path / "public.xlsx"
-    done = factories.run(database_url, "report", survey.slug, "--public", "--output", str(file))
-    assert done.exit_code == 0, done.output
-    rows = openpyxl.load_workbook(file).worksheets[0].iter_rows(values_only=True)
-    first = " ".join(map(str, rows)).partition("How answers were protected")[0]
-    assert "Each group counts as much as its population." in first
-    assert "Not weighted: every response counts the same." in first
+    # Which to quote is said once, of the one that a reader is not to take for everybody.
+    for ending, read in READERS.items():
+        file = tmp_path / f"public.{ending}"
+        done = factories.run(database_url, "report", survey.slug, "--public", "--output", str(file))
+        assert done.exit_code == 0, done.output
+        first = plain(read(file)).partition(plain("How answers were protected"))[0]
+        assert plain("Each group counts as much as its population.") in first
+        quote = "To speak of the whole population, quote the result in which each group counts as much as its"
+        alike = "Not weighted: every response counts the same."
+        counted = [first.count(plain(text)) for text in (alike, quote, f"{alike} {quote}")]
+        assert counted == [1, 1, 1], ending
 
 
 def test_a_plan_for_a_stratum_expects_the_error_of_as_many_people_as_are_there() -> None:

@@ -94,10 +94,10 @@ def test_every_format_says_the_same(signed_in: FlaskClient, survey: Published) -
         shown += [f"{100 * estimate['standard_errors'][1]:.1f}", f"{100 * estimate['observed'][1]:.1f}"]
         for page in pages:
             table = page.partition("standard error")[2]  # the heads of its columns
-            line = table[table.index(question["text"]) :][:200]
+            line = table[table.index(question["text"]) :][:200].replace("\N{MINUS SIGN}", "-")
             assert all(value in line for value in shown), (shown, line)
         table = live.partition("standard error")[2]
-        line = table[table.index(question["text"]) :][:200]
+        line = table[table.index(question["text"]) :][:200].replace("\N{MINUS SIGN}", "-")
         low, high = (f"{100 * value:.1f}" for value in estimate["anytime_intervals"][1])
         assert f"{low} to {high}" in line
         assert [float(row[f"anytime_{end}"]) for end in ("low", "high")] == estimate["anytime_intervals"][1]

@@ -208,7 +208,8 @@ def test_page_shows_the_numbers_and_refuses_what_cannot_be_crossed(
     assert made.cells is not None
     for cell in (made.cells[1][0], made.cells[0][3]):
         low, high = (f"{100 * limit:.1f}" for limit in cell.interval)
-        assert f"{100 * cell.share:.1f} ± {100 * cell.standard_error:.1f} {low} to {high}" in words
+        said = f"{100 * cell.share:.1f} ± {100 * cell.standard_error:.1f} {low} to {high}"
+        assert said.replace("-", "\N{MINUS SIGN}") in words
         assert not cell.guaranteed
     assert "those of the inverted score test" in words
     for query, field in (

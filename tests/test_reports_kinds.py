@@ -149,7 +149,7 @@ def test_pages_show_every_answer_and_every_number(signed_in: FlaskClient, survey
     texts = {"prefer_not_to_say": "Prefer not to say", "yes": "Yes", "no": "No"}
 
     for file in ("report.html", f"results?{ALL_OPEN}"):
-        page = _words(_get(signed_in, survey, file))
+        page = _words(_get(signed_in, survey, file)).replace("\N{MINUS SIGN}", "-")
         for row in rows:
             asked = page[page.index(row["text"]) :]
             if row["statistic"] == "share":

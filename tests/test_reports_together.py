@@ -292,7 +292,7 @@ def test_every_format_has_the_pair_that_the_page_of_results_offers(
     for kind in ("html", "pdf"):
         shown = words_of(kind, files[kind])
         for value in (difference["estimate"], *difference["interval"]):
-            assert f"{100 * value:.1f}" in shown, kind
+            assert f"{100 * value:.1f}".replace("-", "\N{MINUS SIGN}") in shown, kind
     assert "Question1?×Question2?" in words_of("xlsx", files["xlsx"])
     rows = [row for row in csv.DictReader(io.StringIO(files["csv"].decode())) if row["kind"] == "together"]
     assert [(row["question"], row["statistic"], float(row["estimate"])) for row in rows] == [

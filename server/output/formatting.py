@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo
 
 from babel.dates import format_date, format_time, get_datetime_format
 from babel.lists import format_list
-from babel.numbers import format_decimal, parse_pattern
+from babel.numbers import NumberPattern, format_decimal, parse_pattern
 
 from server.output.languages import RESPONDENT_LANGUAGES
 
@@ -21,12 +21,18 @@ _LONGEST_RATIO = 1e9
 _SOUNDS_I = re.compile("[ií]|h[ií](?![aeáé])", re.IGNORECASE)
 _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 _UNBROKEN = "\N{NO-BREAK SPACE}"
+MINUS = "\N{MINUS SIGN}"
+"""As wide as a plus, and no line ends behind it. Files for programs, which could not read it, keep the hyphen."""
 _FIELD = r"%\(\w+\)[sd]"
 """A number that is put into a message."""
+_SOME = re.compile("[1-9]")
 _BEFORE_PERCENT = re.compile(" (?=%%)")
 _AFTER_SIGN = re.compile(rf"± ({_FIELD}|\d+) (?=\w)|± (?={_FIELD}|\w)")
 _OF_HUNDRED = re.compile(rf"(?:%\(low\)s \w{{1,3}} )?{_FIELD} (?:\w{{1,4}} ){{1,2}}100\b")
 _GUESS = re.compile(r": %\(guess\)s")
+_OF_ZONE = re.compile(rf"(?:{_FIELD}|\d) \(?UTC\b")
+_EQUALS = re.compile(rf"\b\w [=≤] (?={_FIELD}|\d)")
+_SHORT_PART = re.compile(r"\b[a-z]-(?=[a-z])|(?<=[a-z])-(?=(?:in|up)\b)", re.IGNORECASE)
 # Parsed once: a page of results shows a thousand numbers.
 _TENTHS, _WHOLE, _UNGROUPED = (parse_pattern(pattern) for pattern in ("#,##0.0", "#,##0", "0"))
 
@@ -46,15 +52,15 @@ def percent(share: float, locale: str) -> str:
     decimals = count_decimals(share, 1, 100)
     # Adding zero turns a rounded "-0.0" into "0.0".
     rounded = round(share * 100, decimals) + 0.0
-    return _tenths(rounded, locale) if decimals == 1 else format_decimal(rounded, "0.0#####", locale)
+    return tenths(rounded, locale) if decimals == 1 else _write(rounded, "0.0#####", locale)
 
 
 def chance(value: float, locale: str) -> str:
     """0.975 -> "97.5": a chance in percent that a finite loss keeps from being none or certain, however near it is."""
     if value < _NEAR:
-        return f"< {format_decimal(100 * _NEAR, '0.0#####', locale)}"
+        return f"< {_write(100 * _NEAR, '0.0#####', locale)}"
     if value > 1 - _NEAR:
-        return f"> {format_decimal(100 - 100 * _NEAR, '0.0#####', locale)}"
+        return f"> {_write(100 - 100 * _NEAR, '0.0#####', locale)}"
     return percent(value, locale)
 
 
@@ -78,25 +84,34 @@ def count_decimals(share: float, fewest: int, scale: int) -> int:
 
 
 @lru_cache(maxsize=4096)  # there are a thousand and one from 0.0 to 100.0, and a large report holds thousands
-def _tenths(number: float, locale: str) -> str:
-    return format_decimal(number, _TENTHS, locale)
+def tenths(number: float, locale: str) -> str:
+    """0.26 -> "0.3", -2.0 -> "−2.0": with one decimal."""
+    return _write(number, _TENTHS, locale)
+
+
+def _write(value: float | Decimal, pattern: str | NumberPattern, locale: str) -> str:
+    """Whatever people read is written here: Babel writes a hyphen before what is below zero."""
+    written = format_decimal(value, pattern, locale)
+    if "-" not in written:
+        return written
+    return written.replace("-", MINUS if _SOME.search(written) else "")  # nothing is not below nothing
 
 
 def integer(number: int, locale: str) -> str:
     """1537 -> "1,537"; in Spanish "1537", but "15.370"."""
     language = RESPONDENT_LANGUAGES.get(locale.partition("_")[0])
     ungrouped = language is not None and abs(number) < language.grouped_from
-    return format_decimal(number, _UNGROUPED if ungrouped else _WHOLE, locale)
+    return _write(number, _UNGROUPED if ungrouped else _WHOLE, locale)
 
 
 def decimal(number: float, locale: str) -> str:
     """0.25 -> "0.25": a setting as it was chosen, with up to three decimals."""
-    return format_decimal(number, "0.0##", locale)
+    return _write(number, "0.0##", locale)
 
 
 def number(value: float, locale: str) -> str:
     """0.125 -> "0.125", 1990 -> "1990": a number of a question's grid, with its own decimals."""
-    return format_decimal(value, f"{_whole_part(value)}.##########", locale)
+    return _write(value, f"{_whole_part(value)}.##########", locale)
 
 
 def _whole_part(value: float) -> str:
@@ -113,7 +128,7 @@ def measure(value: float | None, locale: str, width: float) -> str:
         return "–"
     decimals = count_measured(width)
     rounded = round(value, decimals) + 0.0
-    return format_decimal(rounded, _whole_part(rounded) + "." * bool(decimals) + "0" * decimals, locale)
+    return _write(rounded, _whole_part(rounded) + "." * bool(decimals) + "0" * decimals, locale)
 
 
 def count_measured(width: float) -> int:
@@ -190,25 +205,26 @@ def epsilon(value: float, locale: str) -> str:
     if math.isinf(value):  # of a design that excludes an answer
         return "∞"
     shown = Decimal(repr(float(value))).quantize(_HUNDREDTH, rounding=ROUND_CEILING)
-    return format_decimal(shown, "0.00", locale)
+    return _write(shown, "0.00", locale)
 
 
 def p_value(value: float, locale: str) -> str:
     """A p value with its letter, unbroken: "p = 0.231", or "p < 0.001"."""
     sign = "<" if value < 0.001 else "="
-    return f"p {sign} {format_decimal(max(value, 0.001), '0.000', locale)}".replace(" ", _UNBROKEN)
+    return f"p {sign} {_write(max(value, 0.001), '0.000', locale)}".replace(" ", _UNBROKEN)
 
 
 @lru_cache(maxsize=1 << 14)  # more than the catalogues have
 def bind_units(message: str) -> str:
     """A message without a line's end between a number and its sign, its unit, its name or the hundred that it is of.
 
-    "%(share)s %%", "± %(points)s points", "%(low)s to %(high)s of 100", "Best guess: %(guess)s". Whatever pages and
+    "%(share)s %%", "± %(points)s points", "%(low)s to %(high)s of 100", "Best guess: %(guess)s", "γ = %(gamma)s"; nor
+    inside a word of which a line would begin or end with hardly a letter: "e-mail", "made-up". Whatever pages and
     documents say goes through here, where it is translated, before it is filled in.
     """
-    for together in (_BEFORE_PERCENT, _AFTER_SIGN, _OF_HUNDRED, _GUESS):
+    for together in (_BEFORE_PERCENT, _AFTER_SIGN, _OF_HUNDRED, _GUESS, _EQUALS, _OF_ZONE):
         message = together.sub(lambda found: found[0].replace(" ", _UNBROKEN), message)
-    return message
+    return _SHORT_PART.sub(lambda found: found[0].replace("-", "\N{NON-BREAKING HYPHEN}"), message)
 
 
 def day(value: date, locale: str) -> str:

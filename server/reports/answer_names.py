@@ -1,5 +1,6 @@
 """What answers are called in files for programs: in the survey's language, so that none is without a text."""
 
+from server.output.formatting import MINUS
 from server.output.languages import DEFAULT_LANGUAGE, LANGUAGES, RESPONDENT_LANGUAGES
 from server.reports.report_words import ReportWords
 from server.study.answer_texts import answer_text
@@ -30,4 +31,7 @@ class AnswerTexts:
         return texts
 
     def _text(self, question: Question, place: int) -> str:
-        return answer_text(question, place, self._respondents).replace("\N{NO-BREAK SPACE}", " ")
+        text = answer_text(question, place, self._respondents).replace("\N{NO-BREAK SPACE}", " ")
+        return (
+            text if question.options else text.replace(MINUS, "-")
+        )  # a researcher's own text stays as it is

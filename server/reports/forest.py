@@ -51,11 +51,6 @@ class Forest:
             highs.append(high)
         return mean_axis(self.chosen.low, self.chosen.high, (min(lows), max(highs)))
 
-    def any_untold(self, anytime: bool) -> bool:
-        """Whether a sign stands in place of some group's number, as its responses do not tell."""
-        found = [Branch(group, figure, ()).find(anytime) for group, figure in self.groups]
-        return any(one is not None and one.guess is None for one in found)
-
     @cached_property
     def whole(self) -> Branch:
         """All responses, and the strata inside each other."""

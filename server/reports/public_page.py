@@ -19,7 +19,7 @@ from server.reports.contents.finding_values import Picture, ReleaseFinding
 from server.reports.contents.methods import make_paragraph
 from server.reports.contents.protection import explain_ranges
 from server.reports.contents.public_document import describe_answered, describe_report, list_notices
-from server.reports.contents.release_findings import counts_each_alike, list_all_findings
+from server.reports.contents.release_findings import explain_finding, list_all_findings
 from server.reports.contents.study_sections import say_days
 from server.reports.public_source import Published
 from server.reports.question_figures import PICTURE_FORMATS
@@ -189,16 +189,14 @@ def _show(words: ReportWords, published: Published) -> Iterator[ShownFinding]:
     for finding in findings:
         facts = tuple(_list_facts(words, finding, questions))
         released = " · ".join(_tell_release(words, published, finding, findings))
-        yield ShownFinding(finding, released, draw_finding(words, finding, questions), facts)
+        beside = replace(finding, meaning=explain_finding(words, finding, findings))
+        yield ShownFinding(beside, released, draw_finding(words, finding, questions), facts)
 
 
 def _tell_release(
     words: ReportWords, published: Published, finding: ReleaseFinding, others: Sequence[ReleaseFinding]
 ) -> Iterator[str]:
-    """When a finding was released, of which versions, by what its responses count: each where others differ in it.
-
-    What it means says already where groups count by their populations.
-    """
+    """When a finding was released, and of which versions: each where others differ in it."""
     _ = words.gettext
     if any(other.released_on != finding.released_on for other in others):
         yield _("Released on %(day)s", day=words.day(finding.released_on))
@@ -207,8 +205,6 @@ def _tell_release(
         yield words.ngettext(
             "version %(numbers)s", "versions %(numbers)s", len(numbers), numbers=", ".join(numbers)
         )
-    if counts_each_alike(finding, others):
-        yield _("every response counts the same")
 
 
 def _name_group(shown: ShownFinding) -> tuple[object, ...]:

@@ -19,6 +19,10 @@ WITHIN_STRATA = N_(
     "Intervals are by how responses vary inside each stratum; how large its population is counts as known."
 )
 NOT_WEIGHTED = N_("Not weighted: every response counts the same.")
+QUOTE_WEIGHTED = N_(
+    "To speak of the whole population, quote the result in which each group counts as much as its population; in this "
+    "one, groups with more responses count more."
+)
 UNWEIGHTED = N_("Unweighted: every response counts the same")
 
 

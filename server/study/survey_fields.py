@@ -7,7 +7,7 @@ SURVEY_FIELDS = {
     "brackets": N_("Text in square brackets"),
     "budget": N_("Budget for one response"),
     "by_invitation": N_("By invitation only"),
-    "cap": N_("Most responses"),
+    "cap": N_("Maximum number of responses"),
     "closes_at": N_("Closing time"),
     "consent": N_("Consent"),
     "draft": N_("The draft"),

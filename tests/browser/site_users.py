@@ -8,6 +8,7 @@ from typing import Any
 from babel.support import Translations
 from playwright.sync_api import Locator, Page, expect
 
+from server.output.formatting import bind_units
 from tests.support import factories
 
 PHONE: dict[str, Any] = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
@@ -31,7 +32,7 @@ def words(language: str) -> Callable[..., str]:
     translate = Translations.load(Path(CATALOGUES), [language]).gettext
 
     def say(text: str, **values: object) -> str:
-        said = translate(text)
+        said = bind_units(translate(text))
         for name, value in values.items():
             said = said.replace(f"{{{name}}}", str(value))
         return said

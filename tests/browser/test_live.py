@@ -187,12 +187,28 @@ def test_a_sentence_is_selected_where_the_clipboard_refuses(watcher: Watcher) ->
     page = watcher.page
     factories.store(watcher.database_url, watcher.survey, YES)
     page.add_init_script(
-        "navigator.clipboard.writeText = () => Promise.reject(new DOMException('no', 'NotAllowedError'))"
+        "navigator.clipboard.writeText = () => Promise.reject(new DOMException('no', 'NotAllowedError'));"
+        "document.execCommand = () => false"
     )
     watcher.open()
     watcher.press(page.get_by_role("button", name="Copy the sentence").first)
     page.wait_for_function("() => String(getSelection()) === document.querySelector('.found').textContent")
     expect(page.get_by_role("button", name="Copied")).to_have_count(0)
+
+
+def test_a_sentence_is_copied_with_how_sure_it_is_also_without_https(watcher: Watcher) -> None:
+    """Where a phone asks a computer beside it, browsers keep the newer way to the clipboard from pages."""
+    page = watcher.page
+    factories.store(watcher.database_url, watcher.survey, YES)
+    page.add_init_script("Object.defineProperty(navigator, 'clipboard', { value: undefined })")
+    watcher.open()
+    watcher.press(page.get_by_role("button", name="Copy the sentence").first)
+    expect(page.get_by_role("button", name="Copied")).to_have_count(1)
+    said = " ".join(page.locator(place).first.text_content() or "" for place in (".found", "#sure"))
+    page.evaluate("document.body.append(document.createElement('textarea'))")
+    page.locator("textarea").focus()
+    page.keyboard.press("ControlOrMeta+v")
+    assert page.locator("textarea").input_value().split() == said.split()
 
 
 @NOTHING_IS_PRESSED
@@ -258,9 +274,9 @@ def test_intervals_of_both_kinds(watcher: Watcher) -> None:
 
 def width(page: Page) -> float:
     """Of the first interval in the table."""
-    text = page.locator(".estimates td", has_text=re.compile(r"\d to -?\d")).first.text_content()
+    text = page.locator(".estimates td", has_text=re.compile(r"\d to −?\d")).first.text_content()
     assert text is not None
-    low, high = map(float, re.findall(r"-?\d+\.\d", text))
+    low, high = map(float, re.findall(r"-?\d+\.\d", text.replace("\N{MINUS SIGN}", "-")))
     return high - low
 
 
@@ -283,7 +299,8 @@ def test_a_question_by_stratum(watcher: Watcher) -> None:
         rows.all(), ("All strata", "North", "South"), (0.75 * north + 0.25 * south, north, south), strict=True
     ):
         expect(row).to_contain_text(name)
-        expect(row.locator(".strong")).to_have_text(re.compile(rf"{100 * share:.1f}\s%"))
+        shown = f"{100 * share:.1f}".replace("-", "\N{MINUS SIGN}")
+        expect(row.locator(".strong")).to_have_text(re.compile(rf"{shown}\s%"))
     expect(rows.first).to_contain_text("weighted by population")
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 

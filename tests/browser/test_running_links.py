@@ -174,7 +174,7 @@ def test_a_survey_opens_later_pauses_and_fills_up(
     reads(open_page, survey.slug, "Chance changes some answers; all together tell a lot")
 
     # Three are the fewest that are ever shown, and here the most that are wanted.
-    hands.write(desk.field("Most responses"), "3")
+    hands.write(desk.field("Maximum number of responses"), "3")
     hands.write(desk.field("Smallest group shown"), "3")
     hands.press(desk.button("Save"))
     expect(page.get_by_role("status")).to_have_text("Saved.")
@@ -185,7 +185,7 @@ def test_a_survey_opens_later_pauses_and_fills_up(
     expect(page.get_by_text("It is full: it takes no more than 3 responses.")).to_be_visible()
 
     hands.press(desk.link("Change this under Times and limits"))
-    hands.write(desk.field("Most responses"), "1000")
+    hands.write(desk.field("Maximum number of responses"), "1000")
     hands.choose(desk.field("Time zone"), "Europe/Madrid")
     hands.set_time(desk.field("Opening time"), "07/01/2199", "09:00")
     hands.press(desk.button("Save"))

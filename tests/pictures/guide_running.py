@@ -67,7 +67,7 @@ def times(studio: Studio, desk: Desk, slug: str) -> None:
     desk.field("Time zone").select_option("Europe/Madrid")
     desk.field("Opening time").fill(f"{today + timedelta(days=3)}T09:00")
     desk.field("Closing time").fill(f"{today + timedelta(days=31)}T20:00")
-    desk.field("Most responses").fill("8000")
+    desk.field("Maximum number of responses").fill("8000")
     desk.button("Save").click()
     expect(page.get_by_role("status")).to_be_visible()
     studio.take(page, "schedule", 1440)

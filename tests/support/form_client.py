@@ -13,17 +13,18 @@ from tests.support.html_forms import read_forms
 
 Field = tuple[str, Any]
 
+_AS_READ = str.maketrans("\N{NO-BREAK SPACE}\N{NON-BREAKING HYPHEN}", " -")
 
 Control = tuple[str, str, str, str]
 
 
 class ReadPage(TestResponse):
-    """An answer whose `text`, if it is a page, is as somebody reads it: a space is a space, wherever lines may end."""
+    """An answer whose `text`, if it is a page, is as somebody reads it, wherever lines may end: a space is a space."""
 
     @property
     def text(self) -> str:
         read = super().text
-        return read.replace("\N{NO-BREAK SPACE}", " ") if self.mimetype == "text/html" else read
+        return read.translate(_AS_READ) if self.mimetype == "text/html" else read
 
 
 class Browser(FlaskClient):

@@ -237,6 +237,6 @@ def _same(value: object, form: str, text: str, locale: str) -> bool:
 
 def number(text: str, locale: str) -> Decimal:
     """A number as it is read."""
-    bare = text.removesuffix("%").strip()
+    bare = text.removesuffix("%").strip().replace("\N{MINUS SIGN}", "-")
     bare = bare.replace(".", "").replace(",", ".") if locale == "es" else bare.replace(",", "")
     return Decimal(bare if re.fullmatch(r"-?\d+(\.\d+)?", bare) else "nan")

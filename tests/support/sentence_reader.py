@@ -111,7 +111,8 @@ class SentenceReader:
 
     def number(self, text: str) -> float:
         """A number as this language writes it, with its unit or without."""
-        return float(parse_decimal(text.removesuffix(self.unit).strip(), locale=self.language))
+        plain = text.removesuffix(self.unit).strip().replace("\N{MINUS SIGN}", "-")
+        return float(parse_decimal(plain, locale=self.language))
 
     def read(self, text: str, messages: Mapping[str, str]) -> Claim:
         """What one of some sentences claims; behind it perhaps a best guess, and what a scale's numbers stand for."""

@@ -63,7 +63,7 @@ def test_the_page_says_what_the_command_says(signed_in: FlaskClient, database_ur
         low, high = step["odds_ratio_interval"]
         ends = f"at least {low:.3g}" if high is None else f"{low:.3g} to {high:.3g}"
         assert f"{step['odds_ratio']:.3g} times the odds ({ends})" in row[1]
-        assert row[2] == f"{100 * step['average_effect']:.1f}"
+        assert row[2] == f"{100 * step['average_effect']:.1f}".replace("-", "\N{MINUS SIGN}")
     assert [step["tells"] for step in steps] == [True, True, False]
     statistic = found["likelihood_ratio"]["statistic"]
     assert f"chi-squared {round(statistic, 2)}, degrees of freedom 3" in page

@@ -355,7 +355,7 @@ def test_refused_settings_stay_on_the_page(
 
     assert answer.status_code == 422
     assert [message.partition(":")[0] for message in list_complaints(answer.text)] == [
-        "Opening time", "Closing time", "Most responses", "Smallest group shown",
+        "Opening time", "Closing time", "Maximum number of responses", "Smallest group shown",
     ]  # fmt: skip
     assert 'value="2026-03-29T02:30"' in answer.text
     assert "x&lt;b&gt;" in answer.text

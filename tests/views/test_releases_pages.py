@@ -155,7 +155,7 @@ def test_looking_shows_the_price_and_spends_nothing(
     assert "± 5.7 people" in said
     # Beyond 12 either way lie 2 a^13 / (1 + a) = 4.4 % of its draws, beyond 11 more than 5 %.
     assert said.count("The noise itself") == 2
-    assert said.count("In 95 of 100 such draws or more, the noise lies between -12 and 12;") >= 2
+    assert said.count("In 95 of 100 such draws or more, the noise lies between −12 and 12;") >= 2
     assert builder.pays
     assert factories.dump(database_url) == before
 

@@ -8,7 +8,7 @@ from server.output.charts.drawing import LINE, WIDTH, Drawing, box, drawing, for
 from server.output.charts.interval_plots import Label
 
 _HEIGHT = 150
-_LEFT, _RIGHT = 34, 12
+_LEFT, _RIGHT = 44, 12
 
 
 @dataclass(frozen=True)
@@ -41,11 +41,13 @@ def curves(
         y = _place(levels, mark)
         parts.append(line(_LEFT, y, WIDTH - _RIGHT, y, "limit" if mark == levels.low else "tick"))
     parts += [
-        text(_LEFT - 5, _place(levels, mark) + 4, level(mark), "mark", "end") for mark in levels.labelled
+        text(_LEFT - 8, _place(levels, mark) + 4, level(mark), "mark", "end") for mark in levels.labelled
     ]
     for begin, end, height in columns:
         low, high, y = _at(axis, begin), _at(axis, end), max(_place(levels, height), top)
         parts.append(box(low, y, max(high - low - 0.5, 0.5), foot - y, "bar"))
+    # Beside a dot on the axis, and beside the column that a point may stand on.
+    gap = max([8.0, *((_at(axis, end) - _at(axis, begin)) / 2 + 4 for begin, end, _ in columns)])
     for curve in drawn:
         places = [(_at(axis, x), _place(levels, y)) for x, y in curve.points]
         if curve.dots:
@@ -58,7 +60,7 @@ def curves(
             path = "L".join(f"{format_xy(x)} {format_xy(y)}" for x, y in places)
             parts.append(f'<path class="range{" thin" if curve.thin else ""}" d="M{path}"/>')
         x, y = min(places, key=lambda place: place[1])
-        aside = 8 if curve.anchor == "start" else -8
+        aside = gap if curve.anchor == "start" else -gap
         parts.append(text(x + aside, max(y, LINE / 2) + 2, curve.label, anchor=curve.anchor))
     parts += [text(_at(axis, mark), foot + 13, label(mark), "mark", "middle") for mark in axis.labelled]
     return drawing(title, descriptions, parts, foot + LINE + 2)

@@ -2,10 +2,8 @@
 
 from decimal import Decimal
 
-from babel.numbers import format_decimal
-
 from server.output import formatting
-from server.output.documents import Number, Text
+from server.output.documents import Number, Paragraph, Text
 from server.output.formatting import count_decimals, count_measured, finite
 from server.reports.report import Report
 from server.reports.report_words import ReportWords
@@ -45,7 +43,7 @@ def real(words: ReportWords, value: float | None) -> Number:
     value = finite(value)
     if value is None or value == int(value):
         return count(words, None if value is None else int(value))
-    return Number(value, format_decimal(round(value, 1), "#,##0.0", words.locale), "#,##0.0")
+    return Number(value, formatting.tenths(round(value, 1), words.locale), "#,##0.0")
 
 
 def epsilon(words: ReportWords, value: float) -> Number:
@@ -75,6 +73,11 @@ def p_value(words: ReportWords, value: float | None) -> Number:
     return Number(
         value, words.p_value(value).removeprefix("p\N{NO-BREAK SPACE}").removeprefix("=").strip(), "0.000"
     )
+
+
+def explain_dash(words: ReportWords) -> Paragraph:
+    """What `NOTHING` says, once in a document."""
+    return Paragraph(Text(words.macro("words/estimates.html", "dash_note")))
 
 
 def describe_nobody(words: ReportWords, report: Report) -> str:

@@ -42,7 +42,7 @@ def draw_compared(words: ReportWords, report: Report, compared: Compared | Compa
         )
         for place, figure in enumerate(drawn)
     ]
-    mark = _label_points if shares else words.number
+    mark: charts.Label = (lambda points: words.integer(round(100 * points))) if shares else words.number
     made = charts.estimates(caption, rows, axis_of(compared, bool(shares)), mark, 0.0)
     return Chart(made.svg, caption, made.alternative)
 
@@ -58,10 +58,6 @@ def _word(words: ReportWords, figure: ComparedFigure) -> str:
     return words.gettext(
         "%(estimate)s (%(low)s to %(high)s)", estimate=write(figure.value), low=write(low), high=write(high)
     )
-
-
-def _label_points(mark: float) -> str:
-    return f"{round(100 * mark)}"
 
 
 def draw_surveys(words: ReportWords, report: Report, compared: ComparedSurveys) -> Chart:

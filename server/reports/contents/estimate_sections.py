@@ -33,6 +33,7 @@ def estimates(words: ReportWords, report: Report) -> Iterator[Block]:
     if report.weighting in (Weighting.BY_POPULATION, Weighting.BY_ROW):
         caption = _("Unweighted: every response counts the same")
         yield _table(words, report, report.unweighted, "estimates-unweighted", caption)
+    yield cell_texts.explain_dash(words)
 
 
 def _table(

@@ -1,6 +1,6 @@
 """The public report: from published definitions and releases alone."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from server.output.charts import PAPER_CSS
 from server.output.documents import Block, Document, Facts, FindingBlock, Paragraph, Section, Text
@@ -16,7 +16,7 @@ from server.reports.contents.figures import QuestionsByVersion
 from server.reports.contents.finding_charts import draw_finding
 from server.reports.contents.finding_sections import order_lead
 from server.reports.contents.finding_texts import say_count
-from server.reports.contents.finding_values import Picture, ReleaseFinding
+from server.reports.contents.finding_values import Picture
 from server.reports.contents.ledger_sections import describe_ledger
 from server.reports.contents.protection import (
     describe_certainty,
@@ -26,7 +26,12 @@ from server.reports.contents.protection import (
     describe_repetition,
 )
 from server.reports.contents.question_sections import questions
-from server.reports.contents.release_findings import counts_each_alike, find_answered, list_findings
+from server.reports.contents.release_findings import (
+    explain_finding,
+    find_answered,
+    list_findings,
+    tell_counting,
+)
 from server.reports.contents.retention_sentences import describe_retention
 from server.reports.contents.study_sections import cite_report, describe_study, say_who_asked
 from server.reports.contents.text_sections import quote_prose, texts
@@ -34,7 +39,6 @@ from server.reports.public_source import Published
 from server.reports.references import list_public_references
 from server.reports.report_words import ReportWords
 from server.reports.survey_texts import INCOMPLETE
-from server.reports.weighting_notes import NOT_WEIGHTED
 
 
 def build_public_document(published: Published, locale: str) -> Document:
@@ -104,14 +108,13 @@ def describe_answered(words: ReportWords, published: Published) -> str:
 
 def _findings(words: ReportWords, published: Published, questions: QuestionsByVersion) -> Iterator[Section]:
     findings = list_findings(words, published)
-    for number, finding in enumerate(findings, start=1):
-        charts = draw_finding(words, finding, questions)
-        above = [] if charts else [Paragraph(wording) for wording in finding.wordings]
-        if finding.among is not None:
-            above.append(Paragraph(finding.among))
-        counting = [] if finding.weighted else _tell_counting(words, finding, findings)  # its meaning says so
-        block = FindingBlock("", " ".join([finding.meaning, *counting]), charts=charts)
-        yield Section(f"finding-{number}", Text(finding.sentence), (*above, block))
+    for number, found in enumerate(findings, start=1):
+        charts = draw_finding(words, found, questions)
+        above = [] if charts else [Paragraph(wording) for wording in found.wordings]
+        if found.among is not None:
+            above.append(Paragraph(found.among))
+        block = FindingBlock("", explain_finding(words, found, findings), charts=charts)
+        yield Section(f"finding-{number}", Text(found.sentence), (*above, block))
 
 
 def _list_sentences(
@@ -129,17 +132,7 @@ def _list_sentences(
             named = Text(" × ".join(one.text for one in about), from_survey=True, language=about[0].language)
         else:
             named = Text(words.gettext("All responses"))
-        yield named, " ".join([release_finding.sentence, *_tell_counting(words, release_finding, findings)])
-
-
-def _tell_counting(
-    words: ReportWords, finding: ReleaseFinding, others: Sequence[ReleaseFinding]
-) -> Iterator[str]:
-    """What tells two numbers of one thing apart: without it, one would seem to gainsay the other."""
-    if counts_each_alike(finding, others):
-        yield words.gettext(NOT_WEIGHTED)
-    elif finding.weighted and any(counts_each_alike(other, (finding,)) for other in others):
-        yield words.gettext("Each group counts as much as its population.")
+        yield named, " ".join([release_finding.sentence, *tell_counting(words, release_finding, findings)])
 
 
 def _lead(words: ReportWords, published: Published) -> tuple[Section, ...]:
@@ -177,7 +170,7 @@ def _sections(words: ReportWords, published: Published) -> Iterator[Section]:
     )
     inside = tuple(release_sections.sections(words, book.released, by_version))
     if inside:
-        explained = tuple(release_sections.explain_errors(words, book.released))
+        explained = (*release_sections.explain_errors(words, book.released), cell_texts.explain_dash(words))
         yield Section("results", Text(_("What was released, with every number")), explained, inside)
     tables = dict.fromkeys(
         each.item.questions

@@ -1,6 +1,6 @@
 """The findings of a public report, from releases alone."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 
@@ -11,6 +11,7 @@ from server.reports.contents.finding_reader import read_entry
 from server.reports.contents.finding_values import ReleaseFinding
 from server.reports.public_source import Published
 from server.reports.report_words import ReportWords
+from server.reports.weighting_notes import NOT_WEIGHTED, QUOTE_WEIGHTED
 
 _BY_THEMSELVES = (ItemKind.SHARE, ItemKind.HISTOGRAM, ItemKind.MEAN)
 
@@ -29,15 +30,34 @@ def list_findings(words: ReportWords, published: Published) -> tuple[ReleaseFind
 
 
 def counts_each_alike(finding: ReleaseFinding, others: Iterable[ReleaseFinding]) -> bool:
-    """Whether each response counts the same in it, and groups by their populations in another one of the same thing."""
-    alike = finding.questions, finding.among, finding.ends is None
-    return (
-        not finding.weighted
-        and bool(finding.ranges)
-        and any(
-            other.weighted and (other.questions, other.among, other.ends is None) == alike for other in others
-        )
-    )
+    """Whether each response counts the same in it, and groups by their populations in another one of the same thing.
+
+    What it says of the groups themselves is another thing.
+    """
+
+    def same(other: ReleaseFinding) -> bool:
+        found, its = ({each.label.text for each in one.ranges} for one in (other, finding))
+        alike = other.questions, other.among, other.ends is None
+        return bool(found & its) and alike == (finding.questions, finding.among, finding.ends is None)
+
+    return not finding.weighted and any(other.weighted and same(other) for other in others)
+
+
+def tell_counting(
+    words: ReportWords, finding: ReleaseFinding, others: Sequence[ReleaseFinding]
+) -> Iterator[str]:
+    """What tells two numbers of one thing apart, and which to quote: else one would seem to gainsay the other."""
+    if counts_each_alike(finding, others):
+        yield words.gettext(NOT_WEIGHTED)
+        yield words.gettext(QUOTE_WEIGHTED)
+    elif finding.weighted and any(counts_each_alike(other, (finding,)) for other in others):
+        yield words.gettext("Each group counts as much as its population.")
+
+
+def explain_finding(words: ReportWords, finding: ReleaseFinding, others: Sequence[ReleaseFinding]) -> str:
+    """What a finding means, beside others; where groups count by their populations, its meaning says so by itself."""
+    counting = () if finding.weighted else tell_counting(words, finding, others)
+    return " ".join([finding.meaning, *counting])
 
 
 def list_all_findings(words: ReportWords, published: Published) -> tuple[ReleaseFinding, ...]:

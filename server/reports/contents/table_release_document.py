@@ -59,6 +59,7 @@ def _introduce(
         )
     )
     yield from explain_shared(words, released)
+    yield cell_texts.explain_dash(words)
     yield Facts(
         (
             (_("Privacy loss of all of it, ε"), cell_texts.format_spent(words, lost[0])),
