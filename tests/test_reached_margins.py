@@ -111,7 +111,7 @@ def test_at_another_confidence_nothing_is_held_against_the_plan(
     assert narrower.widest.reached < progress.widest.reached
     with site[0].test_request_context("/"):
         module = site[0].jinja_env.get_template("results/_margins.html").module
-        assert "plan" not in str(module.margins_sentence(narrower))
+        assert "plan" not in str(module.margins_sentence(narrower, False))
     assert measure_margins(read_report(database_url, factories.publish(database_url).slug), 0.05) is None
 
 
@@ -164,7 +164,7 @@ def test_no_sentence_says_more_than_its_margin(
             exact = {name: unit * value for name, value in vars(one).items() if name in ("reached", "along")}
             wanted = None if one.planned is None else unit * one.planned
             alone = MarginProgress((one,), one.planned)
-            sentence = plain(module.margins_sentence(alone))
+            sentence = plain(module.margins_sentence(alone, False))
             short = plain(module.question_margin(one, False, "en"))
             sizes = read_sizes(sentence)
             assert not says_too_much(sizes[-1], exact["reached"]), sentence
@@ -207,7 +207,7 @@ def test_the_page_tells_plan_and_results_in_one_unit(
     home = f"/manage/surveys/{slug}/results"
     with app.test_request_context("/"):
         module = app.jinja_env.get_template("results/_margins.html").module
-        sentence = plain(module.margins_sentence(progress))
+        sentence = plain(module.margins_sentence(progress, False))
         alone = [plain(module.question_margin(one, False, "en")) for one in progress.questions]
         along = [plain(module.question_margin(one, True, "en")) for one in progress.questions]
     page, anytime = plain(client.get(home).text), plain(client.get(f"{home}?interval=anytime").text)

@@ -64,7 +64,7 @@ def table(document: Document, name: str) -> Table:
 
 def paragraphs(document: Document) -> list[str]:
     return [
-        block.text.text
+        block.text.text.replace("\N{NO-BREAK SPACE}", " ")
         for _, section in document.walk()
         for block in section.blocks
         if isinstance(block, Paragraph)
