@@ -6,7 +6,7 @@ import time
 from collections.abc import Sequence
 from threading import Thread
 
-from server.web.front.group_commits import Groups
+from server.web.front.group_commits import CROWD, Groups
 
 CLIENTS = 16
 ROUNDS = 40
@@ -46,3 +46,27 @@ def test_those_who_come_back_are_one_group() -> None:
 def test_those_who_are_answered_slowly_are_one_group() -> None:
     """Answering all takes longer than the queue is given to grow."""
     assert statistics.median(list_sizes(0.0005)) == CLIENTS
+
+
+def test_those_who_come_back_are_not_sent_away_for_a_group_that_took_long() -> None:
+    """It has ended when they come; while others gather nobody waits for it."""
+    patience = 0.5
+    slow: list[int] = []
+
+    def work(items: Sequence[int]) -> Sequence[int]:
+        if len(items) >= CROWD and not slow:
+            slow.append(len(items))
+            time.sleep(1.2 * patience)
+        return items
+
+    async def client(groups: Groups[int, int], number: int) -> None:
+        for _ in range(2):
+            assert await groups.submit(number) == number
+
+    async def run() -> None:
+        groups: Groups[int, int] = Groups(work, size=256, places=256, patience=patience)
+        await asyncio.gather(*(client(groups, number) for number in range(CLIENTS)))
+        groups.close()
+
+    asyncio.run(run())
+    assert slow

@@ -139,15 +139,18 @@ class Groups(Generic[Item, Outcome]):
                     if not self._busy:
                         return
                 continue
-            self._since = monotonic()
+            begun = self._since = monotonic()
             outcomes = self._work([item for item, _future in group])
+            self._since = (
+                monotonic()
+            )  # nobody who comes from now on waits for this group, however long it took
             self._answered.clear()
             self._gathered.clear()
             # One in eight may have left. With half of them, more groups cost more than it saves that the others are
             # answered while these wait for the disk.
             self._enough = min((7 * (len(self._queue) + len(group)) + 7) // 8, self._size)
             loop.call_soon_threadsafe(_wake, group, outcomes, self._answered)
-            self._count(len(group), monotonic() - self._since, waiting)
+            self._count(len(group), self._since - begun, waiting)
             if len(group) >= CROWD:
                 self._gather()
 
