@@ -297,10 +297,8 @@ def test_as_many_digits_as_tell_an_estimate_from_its_ends(values: tuple[float, .
             "once a day, at 6:00 UTC or from %(when)s (UTC) on",
             "once a day, at 6:00~UTC or from %(when)s~(UTC) on",
         ),
-        ("made-up people, Sign-in, an e-mail", "made_up people, Sign_in, an e_mail"),
-        ("k-ary, SHA-256, yes-or-no, read-only", "k_ary, SHA-256, yes-or-no, read-only"),
+        ("made-up people, SHA-256, an e-mail", "made-up people, SHA-256, an e-mail"),
     ],
 )
-def test_no_line_ends_between_a_number_and_its_sign_nor_in_a_short_word(message: str, bound: str) -> None:
-    unbroken = bound.translate({ord("~"): "\N{NO-BREAK SPACE}", ord("_"): "\N{NON-BREAKING HYPHEN}"})
-    assert bind_units(message) == unbroken
+def test_no_line_ends_between_a_number_and_its_sign(message: str, bound: str) -> None:
+    assert bind_units(message) == bound.replace("~", "\N{NO-BREAK SPACE}")

@@ -32,7 +32,6 @@ _OF_HUNDRED = re.compile(rf"(?:%\(low\)s \w{{1,3}} )?{_FIELD} (?:\w{{1,4}} ){{1,
 _GUESS = re.compile(r": %\(guess\)s")
 _OF_ZONE = re.compile(rf"(?:{_FIELD}|\d) \(?UTC\b")
 _EQUALS = re.compile(rf"\b\w [=≤] (?={_FIELD}|\d)")
-_SHORT_PART = re.compile(r"\b[a-z]-(?=[a-z])|(?<=[a-z])-(?=(?:in|up)\b)", re.IGNORECASE)
 # Parsed once: a page of results shows a thousand numbers.
 _TENTHS, _WHOLE, _UNGROUPED = (parse_pattern(pattern) for pattern in ("#,##0.0", "#,##0", "0"))
 
@@ -218,13 +217,13 @@ def p_value(value: float, locale: str) -> str:
 def bind_units(message: str) -> str:
     """A message without a line's end between a number and its sign, its unit, its name or the hundred that it is of.
 
-    "%(share)s %%", "± %(points)s points", "%(low)s to %(high)s of 100", "Best guess: %(guess)s", "γ = %(gamma)s"; nor
-    inside a word of which a line would begin or end with hardly a letter: "e-mail", "made-up". Whatever pages and
-    documents say goes through here, where it is translated, before it is filled in.
+    "%(share)s %%", "± %(points)s points", "%(low)s to %(high)s of 100", "Best guess: %(guess)s", "γ = %(gamma)s".
+    Whatever pages and documents say goes through here, where it is translated, before it is filled in. A word such as
+    "e-mail" may still end a line within: a hyphen that never does is one that search and screen readers do not know.
     """
     for together in (_BEFORE_PERCENT, _AFTER_SIGN, _OF_HUNDRED, _GUESS, _EQUALS, _OF_ZONE):
         message = together.sub(lambda found: found[0].replace(" ", _UNBROKEN), message)
-    return _SHORT_PART.sub(lambda found: found[0].replace("-", "\N{NON-BREAKING HYPHEN}"), message)
+    return message
 
 
 def day(value: date, locale: str) -> str:

@@ -171,10 +171,10 @@ def rehearse_with_made_up_people(person: Newcomer) -> None:
     exams(person, published=False)
     sign_in(person.page, person.served.database_url)
     person.press(person.title)
-    person.press("Try it with made\N{NON-BREAKING HYPHEN}up people")
-    person.fill("Made\N{NON-BREAKING HYPHEN}up respondents", "1000")
+    person.press("Try it with made-up people")
+    person.fill("Made-up respondents", "1000")
     person.press("Simulate")
-    person.read("What 1,000 made\N{NON-BREAKING HYPHEN}up people would give")
+    person.read("What 1,000 made-up people would give")
 
 
 def give_each_school_a_link(person: Newcomer) -> None:

@@ -186,8 +186,8 @@ def missing_on(pages: list[str]) -> list[str]:
         sorted({message for html in pages for text in shown_on(html) for message in _divide(text)[1]})
     )
 
-    # Once filled in, a number may be kept on a line with its unit, and a word on one (`bind_units`).
-    joined = f"{joined}\0{joined.translate({0xA0: ' ', 0x2011: '-'})}"
+    # Once filled in, a number may be kept on a line with its unit (`bind_units`).
+    joined = f"{joined}\0{joined.replace(chr(0xA0), ' ')}"
 
     # What is filled in may be a message itself, which is filled in with one.
     filled = rf"[^{OPEN}{CLOSE}]*"
