@@ -22,6 +22,7 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import traceback
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -187,18 +188,34 @@ def _become_program(request: Mapping[str, object], output: int, errors: int) -> 
 
 
 def _prepare() -> None:
-    """Import what a server imports by the time it has answered, and compile its templates, which takes a second."""
-    import server.cli
-    import server.web.front
-    import server.web.serving  # noqa: F401
+    """Import what commands and a server import by the time it has answered, and compile what it compiles.
+
+    Those are its templates, its addresses, and the statements with which it looks at a new database: a second, a tenth
+    and a tenth. Each server would do it anew, and whoever came to it first would wait.
+    """
+    from importlib import import_module
+
+    from server.cli import MODULES
+    from server.cli.check_command import check_at_start
     from server.config import Config
     from server.web.app import create_app
+    from server.web.database_start import open_database
     from server.web.handbook import read_handbook
     from tests.support import cheap_hashes, shared_compilation
 
+    for module in MODULES.values():
+        import_module(f"server.cli.{module}")
     cheap_hashes.use()
     shared_compilation.keep()
-    shared_compilation.compile_templates(create_app(Config()))
+    with tempfile.TemporaryDirectory(prefix="moneda-") as folder:
+        database_url = f"sqlite:///{folder}/looked-at.sqlite3"
+        engine = open_database(database_url, check=True)
+        check_at_start(engine)
+        engine.dispose()
+        app = create_app(Config(database_url=database_url))
+        shared_compilation.compile_templates(app)
+        app.url_map.update()
+        app.extensions["moneda.engine"].dispose()
     read_handbook()
 
 
