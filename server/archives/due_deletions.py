@@ -119,7 +119,8 @@ def _find_due(session: Session, now: datetime) -> Iterator[Survey]:
 
 def _is_due(survey: Survey, now: datetime) -> bool:
     """Whether the days of a part that nobody began are over: from closing, or from a closing time that went by."""
-    return retention_of(survey).find_due(survey.closed_at or survey.closes_at, now) > survey.deleted
+    closed_at = survey.closed_at or surveys.find_closing(survey.closes_at, now)
+    return retention_of(survey).find_due(closed_at, now) > survey.deleted
 
 
 def _lock(session: Session, number: int) -> tuple[Survey, bool] | None:
