@@ -59,8 +59,8 @@ def read_foreign_data(
     report = _report(study, table)
     sample = None
     if study.sampling is not None:
-        versions = [same_question(question.name, report.waves) for question in study.definition.questions]
-        known = Comparable(study.covariates, study.nodes, versions, report.waves)
+        questions = [same_question(question.name, report.waves) for question in study.definition.questions]
+        known = Comparable(study.covariates, study.nodes, questions, report.waves)
         sample = estimate_sample(study.sampling, table, known, CONFIDENCE)
     drawn = None if table.weights is None else SampleDesign(table.weights)
     if sample is not None:
@@ -82,7 +82,7 @@ def _report(study: StudyFile, table: ForeignTable) -> Report:
         places, shares = _weigh(table.weights, str(study.weights))
         strata = [None] * len(shares)
     waves = tuple(_wave(study, table, number, strata, places) for number in study.definitions)
-    versions = [same_question(question.name, waves) for question in study.definition.questions]
+    questions = [same_question(question.name, waves) for question in study.definition.questions]
     today = surveys.today()
     return Report(
         definition=study.definition,
@@ -98,7 +98,7 @@ def _report(study: StudyFile, table: ForeignTable) -> Report:
         unseen=Unseen(0, 0, 0),
         pooled=True,
         waves=waves,
-        unweighted=tuple(estimate_question(each, range(len(strata)), CONFIDENCE) for each in versions),
+        unweighted=tuple(estimate_question(each, range(len(strata)), CONFIDENCE) for each in questions),
         nodes=study.nodes if shares is None else (),
         days=(),
         left_out=(),
@@ -108,7 +108,7 @@ def _report(study: StudyFile, table: ForeignTable) -> Report:
         populations_since=study.populations_since,
         admissions=(),
         stated_hidden=frozenset(),
-        by_row=None if shares is None else tuple(_weight(each, shares) for each in versions),
+        by_row=None if shares is None else tuple(_weight(each, shares) for each in questions),
     )
 
 
