@@ -198,11 +198,6 @@ def migrate_within(connection: sa.Connection, revision: str = _HEAD) -> None:
     command.upgrade(config, revision)
 
 
-def find_migrations() -> Path:
-    """The folder of the migrations."""
-    return _MIGRATIONS
-
-
 def list_migrations() -> Sequence[str]:
     """The migrations that this process knows, from the first to the newest."""
     return _list_migrations(_MIGRATIONS)
