@@ -17,7 +17,7 @@ from sqlalchemy.orm import Session
 
 from server.collect import acceptance
 from server.collect.tidying import Patience, leave_turn
-from server.collect.untidied import mark_untidied
+from server.collect.untidied_surveys import mark_untidied
 from server.people import change_log
 from server.people.change_log import Action
 from server.reports.admission import ADMITTING

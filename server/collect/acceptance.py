@@ -10,7 +10,7 @@ from typing import Any
 from sqlalchemy.orm import Session, object_session
 
 from server.collect import batches, response_counts
-from server.collect.untidied import mark_untidied
+from server.collect.untidied_surveys import mark_untidied
 from server.inputs import N_, InputError, Problem, refuse
 from server.store.models import State, Survey
 from server.study import strata, surveys, ticket_keys

@@ -12,7 +12,7 @@ from decimal import Decimal
 import numpy as np
 
 from server.releases.kinds import query_of
-from server.releases.kinds.narrowed import chosen_values
+from server.releases.kinds.narrowed_sources import chosen_values
 from server.releases.plans.items import Item
 from server.releases.survey_shapes import Shape
 

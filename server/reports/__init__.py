@@ -14,11 +14,11 @@ from server.reports.contents import build_internal_document, build_public_docume
 from server.reports.crossing import Crossed, cross_questions
 from server.reports.crossing_findings import CrossedFinding, interpret_crossing
 from server.reports.csv_report import to_csv, write_responses, write_strata
-from server.reports.documents import estimate_json, mean_json, questions_json, to_json
 from server.reports.estimate_remarks import UNLIKELY
 from server.reports.estimate_values import QuestionReport, ReportMean, ShareRow, value_range
 from server.reports.findings import interpret_question
 from server.reports.forest import Forest, figures, forest
+from server.reports.json_report import estimate_json, mean_json, questions_json, to_json
 from server.reports.leading_findings import lead_with
 from server.reports.ledger_files import public_csv, public_json
 from server.reports.listed_progress import follow_surveys

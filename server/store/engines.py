@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 
 from server.store.failures import OutdatedError
 from server.store.in_place import check_in_place, watch_files
-from server.store.prepared import raising_as_sqlalchemy
+from server.store.prepared_statements import raising_as_sqlalchemy
 from server.store.private_files import keep_private
 from server.store.write_turns import keep_turns, take_turn_of
 

@@ -8,15 +8,15 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from server.inputs.problems import N_
+from server.releases.kinds.answer_shares import Share
 from server.releases.kinds.base import OWN_LINK, Error, ItemDraw, KindOffer, Query, ReleaseKind, is_countable
 from server.releases.kinds.counts import Count, TreeCounts
 from server.releases.kinds.joint_tables import JointTable
 from server.releases.kinds.mean_items import mean_of
-from server.releases.kinds.narrowed import narrow_shape, narrow_source
+from server.releases.kinds.narrowed_sources import narrow_shape, narrow_source
 from server.releases.kinds.quantiles import Quantiles
 from server.releases.kinds.selections import Exceeding, MostCommon, TopAnswers
-from server.releases.kinds.shuffled import Shuffled, Shuffling, shuffling_of
-from server.releases.kinds.single import Share
+from server.releases.kinds.shuffled_tallies import Shuffled, Shuffling, shuffling_of
 from server.releases.kinds.spreads import SpreadItem
 from server.releases.kinds.sums import ColumnSum
 from server.releases.plans.items import Item, ItemKind

@@ -8,8 +8,8 @@ from server.inputs import N_, refuse, shorten_value
 from server.inputs.decimals import format_decimal, parse_decimal
 from server.privacy.selection import OngoingSearch, SearchNoise, begin_search, plan_search
 from server.releases.basis import Basis
+from server.releases.kinds.answer_shares import Share
 from server.releases.kinds.base import is_countable
-from server.releases.kinds.single import Share
 from server.releases.plans.items import Item, ItemKind
 from server.releases.plans.plan_reader import LEAST_EPSILON, MOST_DELTA, MOST_EPSILON
 from server.releases.spending import rounded_down

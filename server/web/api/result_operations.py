@@ -7,8 +7,8 @@ from flask import Response, request
 from server import reports
 from server.inputs import N_
 from server.reports.chosen_together import FIELD
-from server.reports.documents import to_json
 from server.reports.formats import FORMATS, Format
+from server.reports.json_report import to_json
 from server.store.models import Role, Survey
 from server.web.api.operations import ESTIMATES, Reply, operation
 from server.web.comparison_choice import read_comparison

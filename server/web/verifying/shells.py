@@ -17,7 +17,7 @@ from flask import Flask
 
 from server.inputs.decoding import parse_json
 from server.study.definitions import version_of
-from server.study.definitions.published import parse_published
+from server.study.definitions.published_reader import parse_published
 from server.study.ticket_keys import is_named, write_fingerprint
 from server.web.respondent_page import PublishedSurvey, draw_receipt_page, draw_unknown_page
 from server.web.sender_parts import draw_sender, read_stated
