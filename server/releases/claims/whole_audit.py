@@ -21,19 +21,17 @@ def cases() -> list[Case]:
     return [*shipped_cases(), *published_errors.cases()]
 
 
-def judge_all(workers: int | None = None, begin: Callable[[], None] | None = None) -> Iterator[Verdict]:
+def judge_all(begin: Callable[[], None]) -> Iterator[Verdict]:
     """Try every case; yields in the order of the table.
 
     Parameters
     ----------
-    workers : int, optional
-        Processes; as many as there are cores, four at most, by default.
-    begin : callable, optional
-        What each of them does first.
+    begin : callable
+        What each process does first: there are as many as cores, four at most.
     """
     # Fresh processes: a forked copy of a process with threads may hang. Noise is dealt in them, not here.
     context = multiprocessing.get_context("spawn")
-    number = workers or min(4, os.cpu_count() or 1)
+    number = min(4, os.cpu_count() or 1)
     others = multiprocessing.active_children()
     with ProcessPoolExecutor(number, mp_context=context, initializer=begin) as pool:
         try:

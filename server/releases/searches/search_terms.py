@@ -141,9 +141,9 @@ def price_search(basis: Basis, terms: SearchTerms) -> SearchPrice:
     )
 
 
-def list_answers(shape: Shape, leaves: tuple[int, ...] | None = None) -> list[Share]:
+def list_answers(shape: Shape) -> list[Share]:
     """All answers that a search can be asked about; of yes and no the first is what is left of the other."""
-    everybody = shape.within(()) if leaves is None else leaves
+    everybody = shape.within(())
     return [
         Share(shape, variable, answer, everybody)
         for variable in shape.variables
