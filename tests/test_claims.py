@@ -19,7 +19,7 @@ from server.releases.plans.plan_reader import ItemKind
 
 @pytest.fixture(scope="module")
 def cases() -> list[Case]:
-    return whole_audit.shipped_cases()
+    return whole_audit.list_shipped_cases()
 
 
 @pytest.fixture(scope="module")

@@ -63,7 +63,7 @@ def modules() -> Iterator[ModuleType]:
 
 @pytest.fixture(scope="module")
 def cases() -> list[Case]:
-    return whole_audit.shipped_cases()
+    return whole_audit.list_shipped_cases()
 
 
 @pytest.fixture(scope="module")

@@ -34,7 +34,7 @@ DECIDES = {
     "best_split",
     "_exponents",
     "rate_of",
-    "rounded_down",
+    "round_loss_down",
 }
 """What draws by other people's code, or draws nothing itself and decides how much is drawn."""
 

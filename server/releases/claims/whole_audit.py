@@ -11,14 +11,14 @@ from server.privacy.auditing.cases import Case, Verdict, judge
 from server.releases.claims import question_cases, release_cases, search_cases
 
 
-def shipped_cases() -> list[Case]:
+def list_shipped_cases() -> list[Case]:
     """What the library and the pages and commands run."""
     return [*shipped.cases(), *question_cases.cases(), *release_cases.cases(), *search_cases.cases()]
 
 
 def cases() -> list[Case]:
     """What is tried, in the order of the table: shipped first."""
-    return [*shipped_cases(), *published_errors.cases()]
+    return [*list_shipped_cases(), *published_errors.cases()]
 
 
 def judge_all(begin: Callable[[], None]) -> Iterator[Verdict]:

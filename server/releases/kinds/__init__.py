@@ -20,7 +20,7 @@ from server.releases.kinds.shuffled_tallies import Shuffled, Shuffling, shufflin
 from server.releases.kinds.spreads import SpreadItem
 from server.releases.kinds.sums import ColumnSum
 from server.releases.plans.items import Item, ItemKind
-from server.releases.spending import rounded_down
+from server.releases.spending import round_loss_down
 from server.releases.survey_shapes import Shape, Source, Variable
 
 __all__ = [
@@ -265,6 +265,6 @@ def draw_item(item: Item, source: Source, field: str, confidence: float) -> Item
     """
     assert item.epsilon is not None  # the plan was divided
     query, rows_each = query_of(item, source.shape, field), source.shape.rows_each
-    epsilon, delta = rounded_down(item.epsilon, rows_each), rounded_down(item.delta)
+    epsilon, delta = round_loss_down(item.epsilon, rows_each), round_loss_down(item.delta)
     found = query.draw(narrow_source(item, source, field), epsilon, delta, confidence)
     return found if rows_each == 1 else replace(found, notes={**found.notes, "rows_each": rows_each})

@@ -12,7 +12,7 @@ from server.releases.kinds.answer_shares import Share
 from server.releases.kinds.base import is_countable
 from server.releases.plans.items import Item, ItemKind
 from server.releases.plans.plan_reader import LEAST_EPSILON, MOST_DELTA, MOST_EPSILON
-from server.releases.spending import rounded_down
+from server.releases.spending import round_loss_down
 from server.releases.survey_shapes import Shape, Variable
 
 CHANGE = 1 << 20
@@ -51,7 +51,7 @@ class SearchTerms:
     @property
     def noise(self) -> SearchNoise:
         """How noisy its comparisons are."""
-        return plan_search(self.positives, rounded_down(self.epsilon), rounded_down(self.delta))
+        return plan_search(self.positives, round_loss_down(self.epsilon), round_loss_down(self.delta))
 
     @property
     def item(self) -> Item:

@@ -22,7 +22,7 @@ from server.web.report_opening import (
     send_study_description,
     write_report,
 )
-from server.web.survey_choice import read_surveys_asked
+from server.web.survey_choice import read_compared_surveys
 
 _LANGUAGE = {"language": N_("Language of labels, one that the survey has texts in; its own without it")}
 _EXPLAINED = {
@@ -74,7 +74,7 @@ def _offer(chosen: Format) -> None:
             request.args.getlist(FIELD),
             read_explanation,
             read_comparison,
-            read_surveys_asked,
+            read_compared_surveys,
         )
         return Response(written, mimetype=chosen.content_type)
 
