@@ -6,6 +6,7 @@ nothing else; numbers in CSV and JSON are full precision, and texts in CSV canno
 spreadsheet formula.
 """
 
+from server.reports.chart_shapes import RatioChart, bars, draw_spark, ratio_chart
 from server.reports.chosen_together import can_be_crossed
 from server.reports.code_counts import used_codes
 from server.reports.codebook import codebook_csv
@@ -23,7 +24,6 @@ from server.reports.leading_findings import lead_with
 from server.reports.ledger_files import public_csv, public_json
 from server.reports.listed_progress import follow_surveys
 from server.reports.microdata import LABELLED, write_ddi, write_labelled, write_microdata
-from server.reports.pictures import RatioChart, bars, draw_spark, ratio_chart
 from server.reports.population_weights import Weighting
 from server.reports.public_page import write_public_page
 from server.reports.public_source import Published, read_published
