@@ -15,7 +15,7 @@ export function withTicket(body, ticket) {
 export const withoutCode = (body) => body.replace(/,\n {2}"invitation": "[^"]*"\n}$/, '\n}');
 
 /** A refusal in the server's words, or status 0 for no connection; `again` if another attempt may help. */
-export class SendError extends Error {
+class SendError extends Error {
   constructor({ status, field = '', message = '' }) {
     super(message);
     // Our server names what it refuses: a gateway that speaks JSON does not. Our bodies are whole, short and JSON: 400, 411 and 413 tell of

@@ -30,11 +30,13 @@ way.dropTicket = () => {
   }
 };
 
+/** Whether it could be: else it lasts as long as this page. */
 export function keep() {
   try {
     localStorage.setItem(place, JSON.stringify(purse.held));
+    return true;
   } catch {
-    // It lasts as long as this page.
+    return false;
   }
 }
 

@@ -44,8 +44,7 @@ async function buy(code, refused) {
   const draw = draws[code] ?? await drawTicket().catch(() => null);
   if (!draw) return { status: 0 }; // a key of no use
   purse.held = { draws: { ...draws, [code]: draw } };
-  keep();
-  const kept = recall();
+  const kept = keep();
   const body = JSON.stringify({ invitation: code, blinded: draw.blinded });
   const { status, field, read } = await post(document.getElementById('ticketed').dataset.buy, body, { language: reader(), patience: PATIENCE });
   const isErased = () => !purse.held || (kept && !recall()); // declined meanwhile, or erased by another page: nothing is put back

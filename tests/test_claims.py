@@ -12,14 +12,14 @@ from server.privacy import designs, noise, queries
 from server.privacy.auditing.cases import Case
 from server.privacy.designs import Design
 from server.releases import dividing, kinds
-from server.releases.claims import question_cases, registered, table
-from server.releases.claims.registered import codes_entered, find_lacking, find_missing
+from server.releases.claims import question_cases, registered_functions, whole_audit
+from server.releases.claims.registered_functions import codes_entered, find_lacking, find_missing
 from server.releases.plans.plan_reader import ItemKind
 
 
 @pytest.fixture(scope="module")
 def cases() -> list[Case]:
-    return table.shipped_cases()
+    return whole_audit.list_shipped_cases()
 
 
 @pytest.fixture(scope="module")
@@ -89,7 +89,7 @@ def test_a_registered_noise_is_asked_for(
 ) -> None:
     share = kinds.KINDS[ItemKind.SHARE]
     more = replace(share, noises=(*share.noises, "uniform"))
-    monkeypatch.setattr(registered, "KINDS", {**kinds.KINDS, ItemKind.SHARE: more})
+    monkeypatch.setattr(registered_functions, "KINDS", {**kinds.KINDS, ItemKind.SHARE: more})
     assert find_lacking(entered_code, covered_names) == [
         "share with uniform noise, bounded",
         "share with uniform noise, unbounded",

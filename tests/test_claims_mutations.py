@@ -10,7 +10,7 @@ from types import CodeType, ModuleType
 import pytest
 
 from server.privacy.auditing.cases import Case, judge
-from server.releases.claims import registered, table
+from server.releases.claims import registered_functions, whole_audit
 from tests.support.scale import choose_size
 from tests.support.weakened_mechanisms import Mutant, apply_mutant, forget, mutants, own_cases
 
@@ -63,7 +63,7 @@ def modules() -> Iterator[ModuleType]:
 
 @pytest.fixture(scope="module")
 def cases() -> list[Case]:
-    return table.shipped_cases()
+    return whole_audit.list_shipped_cases()
 
 
 @pytest.fixture(scope="module")
@@ -71,7 +71,7 @@ def entered_code(cases: list[Case]) -> dict[str, set[CodeType]]:
     found = {}
     for case in cases:
         forget()  # what is remembered is not called
-        found[case.mechanism] = registered.codes_entered(case)
+        found[case.mechanism] = registered_functions.codes_entered(case)
     return found
 
 
@@ -94,7 +94,8 @@ def test_what_no_case_runs_draws_nothing(cases: list[Case], entered_code: dict[s
         mutant.name
         for module in modules()
         for mutant in mutants(module)
-        if not own_cases(mutant, cases, entered_code) and registered.reaches_randomness(mutant.function)
+        if not own_cases(mutant, cases, entered_code)
+        and registered_functions.reaches_randomness(mutant.function)
     ]
     assert set(idle) == SHOWN
 

@@ -15,7 +15,7 @@ from server.privacy.designs import coin_flip
 from server.study import editing
 from server.study.definitions import version_of
 from server.study.definitions.definition_reader import parse_definition
-from server.study.definitions.published import parse_published
+from server.study.definitions.published_reader import parse_published
 from tests.support import editor_form, factories, sample_archives, strategies
 
 FOLDER = Path(__file__).parent / "vectors" / "format1"

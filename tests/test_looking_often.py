@@ -10,7 +10,6 @@ from collections.abc import Iterator, Sequence
 from itertools import product
 
 import numpy as np
-from numpy.typing import NDArray
 
 from server.privacy.designs import Design, for_epsilon, k_ary, ordinal
 from server.privacy.estimators import (
@@ -31,7 +30,6 @@ STRATA = ((1.0,), (0.5, 0.3, 0.2))
 """What each group counts."""
 LEVELS = ((0.2,) * 5, (0.6, 0.2, 0.1, 0.05, 0.05), (0.05, 0.1, 0.7, 0.1, 0.05), (0.45, 0.05, 0, 0.05, 0.45))
 
-Chances = NDArray[np.float64]
 Widths = tuple[float, float]
 
 

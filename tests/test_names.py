@@ -64,6 +64,10 @@ def test_no_two_files_have_one_name(read: Modules) -> None:
     assert {name: paths for name, paths in places.items() if len(paths) > 1} == {}
 
 
+def test_no_file_is_called_by_a_bare_participle() -> None:
+    assert [path.name for path, _ in modules() if is_bare_participle(path.stem)] == []
+
+
 @pytest.mark.parametrize("read", [modules, shared_modules])
 def test_no_two_classes_have_one_name(read: Modules) -> None:
     places = defaultdict(list)

@@ -7,7 +7,7 @@ import pytest
 import sqlalchemy as sa
 
 from server.store.engines import make_engine
-from server.store.prepared import Prepared
+from server.store.prepared_statements import Prepared
 
 TABLE = sa.Table(
     "things",

@@ -15,7 +15,7 @@ import pytest
 import server
 from server.privacy.designs import coin_flip
 from server.releases import divide, expect_results, read_ledger
-from server.releases.kinds.weighted import strata_weights
+from server.releases.kinds.weighted_figures import strata_weights
 from server.releases.noisy_cells import Counts, Noise
 from server.releases.plans.plan_reader import parse_plan
 from server.releases.ratio_estimates import cell_row, people_row

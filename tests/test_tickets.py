@@ -20,7 +20,7 @@ from server.study import strata, surveys
 from server.study.blind_signatures import SigningKey, is_signed, open_signer, sign_blinded
 from server.study.definitions import version_of
 from server.study.definitions.definition_reader import parse_definition
-from server.study.definitions.published import parse_published
+from server.study.definitions.published_reader import parse_published
 from server.study.schedule import schedule_of
 from server.study.ticket_keys import drop_links, is_named, open_key
 from server.web.page_parts import parts_of

@@ -92,7 +92,7 @@ def test_a_flawed_translation_is_noticed() -> None:
 
 def test_a_language_with_a_gap_is_not_offered(tmp_path: Path) -> None:
     """Its compiled catalogue, without which nobody is offered it, is withdrawn; be the gap one form of a plural."""
-    assert set(FOR_RESPONDENTS) == {"fr", "pt", "ar"} <= set(RESPONDENT_LANGUAGES)
+    assert {"fr", "pt", "ar"} <= set(FOR_RESPONDENTS) <= set(RESPONDENT_LANGUAGES)
     for gap in (("Uma", ""), "", "fuzzy", None):
         kept = catalogue("pt")
         for message in kept:

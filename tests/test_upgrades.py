@@ -12,7 +12,7 @@ import sqlalchemy as sa
 from alembic.script import ScriptDirectory
 
 from server import __version__
-from server.store.engines import find_migrations, list_migrations, make_engine, migrate, migrate_within
+from server.store.engines import list_migrations, make_engine, migrate, migrate_within
 from server.store.failures import Failure
 from server.study.definitions import version_of
 from server.study.definitions.definition_reader import parse_definition
@@ -20,6 +20,7 @@ from tests.conftest import NewDatabase
 from tests.support import factories
 from tests.support.backups import back_up, key_of, restore, rows_of, run_with
 
+MIGRATIONS = factories.ROOT / "server" / "store" / "migrations"
 LATER = """
 import sqlalchemy as sa
 from alembic import op
@@ -35,8 +36,8 @@ def upgrade():
 def later(tmp_path: Path) -> Path:
     """The migrations of a made-up version that comes after this one."""
     folder = tmp_path / "migrations"
-    shutil.copytree(find_migrations(), folder)
-    newest = ScriptDirectory(str(find_migrations())).get_current_head()
+    shutil.copytree(MIGRATIONS, folder)
+    newest = ScriptDirectory(str(MIGRATIONS)).get_current_head()
     (folder / "versions" / "m9999_later.py").write_text(LATER.replace("NEWEST", str(newest)))
     return folder
 
@@ -51,7 +52,7 @@ def upgrade(url: str, folder: Path) -> None:
 
 
 def test_migrations_are_known_by_the_names_of_their_files() -> None:
-    revisions = ScriptDirectory(str(find_migrations())).walk_revisions()
+    revisions = ScriptDirectory(str(MIGRATIONS)).walk_revisions()
 
     assert list_migrations() == [each.revision for each in reversed(list(revisions))]
 
@@ -59,7 +60,7 @@ def test_migrations_are_known_by_the_names_of_their_files() -> None:
 def test_data_goes_through_each_migration_by_itself(empty_database_url: str) -> None:
     """From a survey of the fourth revision on, as the tests of single migrations store it, to a whole database."""
     engine = make_engine(empty_database_url)
-    scripts = ScriptDirectory(str(find_migrations()))
+    scripts = ScriptDirectory(str(MIGRATIONS))
     revisions = [each.revision for each in reversed(list(scripts.walk_revisions()))]
     published = parse_definition(factories.definition()).to_canonical()
     for revision in revisions:

@@ -17,7 +17,7 @@ from server.study import editing
 from server.study.definitions import Definition, Question, version_of
 from server.study.definitions.definition_reader import DEFINITION_LIMIT, parse_definition
 from server.study.definitions.own_texts import keep_readable
-from server.study.definitions.published import parse_published
+from server.study.definitions.published_reader import parse_published
 from server.study.definitions.reading_designs import are_usable
 from server.study.strata.tree import SEPARATOR
 

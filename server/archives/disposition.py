@@ -6,7 +6,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from server.archives.stratum_copies import StratumCopy, copy_tree
-from server.collect.untidied import mark_untidied
+from server.collect.untidied_surveys import mark_untidied
 from server.collect.withdrawal_lists import forget_withdrawals
 from server.inputs import N_, parse_form, refuse, shorten_value
 from server.store.models import Researcher, State, Survey, SurveyVersion

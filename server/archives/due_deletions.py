@@ -17,7 +17,7 @@ from sqlalchemy.orm import Session
 
 from server.collect import acceptance
 from server.collect.tidying import Patience, leave_turn
-from server.collect.untidied import mark_untidied
+from server.collect.untidied_surveys import mark_untidied
 from server.people import change_log
 from server.people.change_log import Action
 from server.reports.admission import ADMITTING
@@ -119,7 +119,8 @@ def _find_due(session: Session, now: datetime) -> Iterator[Survey]:
 
 def _is_due(survey: Survey, now: datetime) -> bool:
     """Whether the days of a part that nobody began are over: from closing, or from a closing time that went by."""
-    return retention_of(survey).find_due(survey.closed_at or survey.closes_at, now) > survey.deleted
+    closed_at = survey.closed_at or surveys.find_closing(survey.closes_at, now)
+    return retention_of(survey).find_due(closed_at, now) > survey.deleted
 
 
 def _lock(session: Session, number: int) -> tuple[Survey, bool] | None:

@@ -9,7 +9,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session, selectinload
 
 from server.archives.layout import Document
-from server.releases.budgets import released_document
+from server.releases.budgets import read_released_document
 from server.releases.rights import right_json
 from server.store.models import GivenRight, LedgerEntry, PrivacyBudget, Release, ReleasedValue, Survey
 
@@ -68,7 +68,7 @@ def _entry(entry: LedgerEntry, numbers: dict[int, int | None]) -> Document:
         "delta": entry.delta,
         "neighbours": entry.neighbours,
         **places,
-        "released": released_document(entry),
+        "released": read_released_document(entry),
     }
 
 

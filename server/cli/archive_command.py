@@ -15,7 +15,7 @@ from server.archives.folders import (
     open_engine,
     report_archived,
 )
-from server.cli.common import JSON, found_survey, make_plain, print_table, show_progress, snapshot_session
+from server.cli.common import JSON, make_plain, print_table, require_survey, show_progress, snapshot_session
 from server.cli.result_output import print_report
 
 
@@ -36,7 +36,7 @@ def archive(slugs: Sequence[str], folder: Path, as_json: bool) -> None:
     """
     written = []
     with snapshot_session() as session:
-        surveys = [found_survey(session, slug) for slug in dict.fromkeys(slugs)]
+        surveys = [require_survey(session, slug) for slug in dict.fromkeys(slugs)]
         for survey in surveys:  # before any is written
             check_closed(survey)
         for survey in surveys:

@@ -24,8 +24,8 @@ def audit(ctx: click.Context, as_json: bool) -> None:
     mechanism is not caught.
     """
     # Imported here: it brings every mechanism with it, which no other command needs.
-    from server.releases.claims.registered import find_missing
-    from server.releases.claims.table import cases, judge_all
+    from server.releases.claims.registered_functions import find_missing
+    from server.releases.claims.whole_audit import cases, judge_all
 
     tried = cases()
     verdicts: list[Verdict] = []

@@ -204,7 +204,8 @@ def existing_session(*, writes: bool) -> Iterator[Session]:
         engine.dispose()
 
 
-def found_survey(session: Session, slug: str) -> Survey:
+def require_survey(session: Session, slug: str) -> Survey:
+    """The survey behind a link, which must be there."""
     found = survey_access.find(session, slug)
     if found is None:
         raise click.UsageError(f"survey {slug!r} is not known")
@@ -213,7 +214,7 @@ def found_survey(session: Session, slug: str) -> Survey:
 
 def survey_to_change(session: Session, slug: str) -> Survey:
     """A survey that nobody else changes until the session ends."""
-    survey = found_survey(session, slug)
+    survey = require_survey(session, slug)
     survey_access.lock(session, survey)
     return survey
 
@@ -241,6 +242,7 @@ def print_text(text: str) -> None:
 
 
 def print_document(document: Mapping[str, Any], as_json: bool) -> None:
+    """Print what a command found as JSON, or else a line for each thing."""
     if as_json:
         print_text(json.dumps(document, ensure_ascii=False))
     else:
@@ -250,6 +252,7 @@ def print_document(document: Mapping[str, Any], as_json: bool) -> None:
 
 
 def print_table(header: list[str], rows: list[list[str]]) -> None:
+    """Print columns as wide as what they hold; without any text, no header."""
     rows = [[make_plain(cell) for cell in row] for row in rows]
     widths = [max(len(row[column]) for row in [header, *rows]) for column in range(len(header))]
     for row in [header, *rows] if any(header) else rows:

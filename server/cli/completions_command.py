@@ -8,8 +8,8 @@ from server.cli.common import (
     JSON,
     SLUG,
     database_session,
-    found_survey,
     print_document,
+    require_survey,
     snapshot_session,
     survey_to_change,
 )
@@ -32,7 +32,7 @@ def completions(slug: str, file: Any, as_json: bool) -> None:
     found: dict[str, list[str]] = {str(verdict): [] for verdict in CodeVerdict}
     # Of many codes this takes minutes, in which responses are stored.
     with snapshot_session() as session:
-        find_genuine = open_checker(session, found_survey(session, slug))
+        find_genuine = open_checker(session, require_survey(session, slug))
     genuine = find_genuine(pasted)
     with database_session() as session:
         survey = survey_to_change(session, slug)

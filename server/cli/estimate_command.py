@@ -10,10 +10,10 @@ from server.archives.folders import ENGINES
 from server.cli.archive_command import print_archives
 from server.cli.common import (
     JSON,
-    found_survey,
     print_document,
     print_table,
     require_beside,
+    require_survey,
     snapshot_session,
 )
 from server.cli.comparison_output import COMPARE, SURVEYS, print_comparison, print_surveys
@@ -205,7 +205,7 @@ def _explain_or_compare(
             "--explain, with --by, or --compare or --surveys must be given with a SLUG: one of the three"
         )
     with snapshot_session() as session:
-        made = reports.read(session, found_survey(session, slug))
+        made = reports.read(session, require_survey(session, slug))
         reports.require_shown(made)
         if beside:
             wanted = ReportRequest(None, DEFAULT_LANGUAGE, None, (), None, (), surveys=beside)

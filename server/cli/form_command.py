@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from server.cli.common import SLUG, found_survey, make_plain, open_new_file, snapshot_session
+from server.cli.common import SLUG, make_plain, open_new_file, require_survey, snapshot_session
 from server.output.languages import DEFAULT_LANGUAGE, LANGUAGES
 from server.study import surveys
 from server.study.xlsform import write_xlsform
@@ -26,7 +26,7 @@ def form(slug: str, path: Path, language: str) -> None:
     A form has no coins: whoever collects with it reads true answers. What is not in it goes to standard error.
     """
     with snapshot_session() as session:
-        written = write_xlsform(surveys.draft(found_survey(session, slug)), language)
+        written = write_xlsform(surveys.draft(require_survey(session, slug)), language)
     with open_new_file(path, "FILE.xlsx") as file:
         file.write(written.body)
     for problem in written.left_out:

@@ -14,8 +14,8 @@ from server.cli.common import (
     SLUG,
     check_file_name,
     database_session,
-    found_survey,
     print_document,
+    require_survey,
     show_progress,
     snapshot_session,
     survey_json,
@@ -107,7 +107,7 @@ def write_archive(slug: str, path: Path, language: str, right: Mapping[str, str 
                 with snapshot_session() as session, show_progress("Exporting responses") as report_progress:
                     given = session.get(GivenRight, token) if token else None
                     archives.pack(
-                        session, found_survey(session, slug), file, language, report_progress, given
+                        session, require_survey(session, slug), file, language, report_progress, given
                     )
             except BaseException:
                 path.unlink()
@@ -132,7 +132,7 @@ def _give(session: Session, survey: Survey, options: Mapping[str, str | None]) -
     server = options[chosen[0]]
     assert server is not None
     if chosen == ["again"]:
-        if server not in {each.token for each in rights.given_rights(session, survey)}:
+        if server not in {each.token for each in rights.list_given_rights(session, survey)}:
             raise click.UsageError(f"--again must be a right that was given; {server!r} is not")
         return server
     book = releases.read_ledger(session, survey)

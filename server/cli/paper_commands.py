@@ -11,9 +11,9 @@ from server.cli.common import (
     JSON,
     SLUG,
     database_session,
-    found_survey,
     open_new_file,
     print_document,
+    require_survey,
     snapshot_session,
     survey_to_change,
 )
@@ -45,7 +45,7 @@ from server.study.study_sheets.senders import read_sender
 def paper(slug: str, path: Path, language: str | None, number: int | None) -> None:
     """Write the form on which a survey is answered with coins, dice or a disc, to be printed."""
     with snapshot_session() as session:
-        found = found_survey(session, slug)
+        found = require_survey(session, slug)
         version = surveys.published_version(found, number)
         own = surveys.definition_of(version).language
         reading = language or own

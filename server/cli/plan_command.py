@@ -10,11 +10,11 @@ from server.cli.common import (
     JSON,
     WholeNumber,
     database_session,
-    found_survey,
     open_new_file,
     print_document,
     refuse_others,
     require_beside,
+    require_survey,
 )
 from server.cli.described_question import PLANNED, call_option, describe_question, read_shares
 from server.cli.plan_output import plan_of_question, plan_of_survey, print_plan
@@ -138,4 +138,4 @@ def read_definition(survey: str) -> Definition:
     if "/" in survey or survey.endswith(".json"):
         raise click.UsageError(f"SURVEY must be a slug or a file that can be read; {survey!r} is not there")
     with database_session() as session:
-        return surveys.draft(found_survey(session, survey))
+        return surveys.draft(require_survey(session, survey))

@@ -11,8 +11,8 @@ from sqlalchemy.orm import Session
 from server.cli.common import (
     JSON,
     database_session,
-    found_survey,
     print_table,
+    require_survey,
     show_progress,
     snapshot_session,
 )
@@ -39,7 +39,7 @@ def recount(ctx: click.Context, slugs: tuple[str, ...], as_json: bool) -> None:
     """
     documents: list[dict[str, Any]] = []
     with snapshot_session() as session:
-        found = [found_survey(session, slug) for slug in slugs] or _list_published(session)
+        found = [require_survey(session, slug) for slug in slugs] or _list_published(session)
         for survey in found:
             if survey.deleted:
                 documents.append({"survey": survey.slug, "agrees": True, "differences": [], "deleted": True})
@@ -67,7 +67,7 @@ def _mend(slug: str) -> None:
     """Put the books of a survey right, however often it is changed meanwhile: responses do not count as that."""
     for _ in range(_TRIES):
         with database_session() as writing, snapshot_session() as reading:
-            survey = found_survey(reading, slug)
+            survey = require_survey(reading, slug)
             if survey.deleted:  # just now
                 return
             with suppress(ChangedError):

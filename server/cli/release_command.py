@@ -11,8 +11,8 @@ from server.cli.common import (
     JSON,
     check_file_name,
     database_session,
-    found_survey,
     print_document,
+    require_survey,
     survey_to_change,
 )
 from server.cli.release_output import (
@@ -140,7 +140,7 @@ def release(
     if given:
         _set_budget(slug, **budget)
     with database_session() as session:
-        survey = found_survey(session, slug)
+        survey = require_survey(session, slug)
         found, questions = releases.read_ledger(session, survey), QuestionsByVersion.of_survey(survey)
     if as_json:
         print_document({"survey": slug, **ledger_json(found, names=True)}, as_json)
@@ -170,7 +170,7 @@ def _declare(slug: str, epsilon: str, delta: str) -> None:
 
 def _from_survey(slug: str, plan: ReleasePlan, yes: bool, as_json: bool) -> None:
     with database_session() as session:
-        survey = found_survey(session, slug)
+        survey = require_survey(session, slug)
         basis = load_basis(session, survey)
         priced, questions = price(basis, plan), QuestionsByVersion.of_survey(survey)
         left = basis.ledger.left

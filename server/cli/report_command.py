@@ -11,7 +11,7 @@ from typing import IO
 import click
 
 from server import reports
-from server.cli.common import JSON, SLUG, found_survey, open_new_file, snapshot_session
+from server.cli.common import JSON, SLUG, open_new_file, require_survey, snapshot_session
 from server.cli.comparison_output import COMPARE, SURVEYS, print_comparison, print_surveys
 from server.cli.explain_output import BY, EXPLAIN, print_explanation
 from server.cli.report_writers import ReportRequest, Write, list_internal_writers, list_public_writers
@@ -106,7 +106,7 @@ def report(
         )
     wanted = ReportRequest(number, language, labels, together, answer, by, strata, surveys)
     with snapshot_session() as session:
-        found = found_survey(session, slug)
+        found = require_survey(session, slug)
         if not kinds:
             made = wanted.read(session, found)
             # Refused before anything is printed.

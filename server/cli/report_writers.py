@@ -8,7 +8,7 @@ from typing import IO, TypeVar
 from sqlalchemy.orm import Session
 
 from server import releases, reports
-from server.cli.common import found_survey
+from server.cli.common import require_survey
 from server.reports import Compared, ComparedSurveys
 from server.reports.chosen_strata import compare_chosen
 from server.reports.chosen_surveys import compare_chosen_surveys
@@ -53,7 +53,7 @@ class ReportRequest:
 
     def compare_surveys(self, session: Session, made: reports.Report) -> tuple[ComparedSurveys, ...]:
         """Each question in the other surveys that it was asked for."""
-        find = partial(found_survey, session)
+        find = partial(require_survey, session)
         return tuple(
             compare_chosen_surveys(session, made, question, slugs.split(","), find, anytime=False)
             for question, slugs in self.surveys

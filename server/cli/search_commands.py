@@ -9,9 +9,9 @@ from server.cli.common import (
     SLUG,
     WholeNumber,
     database_session,
-    found_survey,
     print_document,
     print_table,
+    require_survey,
     survey_to_change,
 )
 from server.cli.release_output import ask_agreement
@@ -57,7 +57,7 @@ def open_(slug: str, yes: bool, as_json: bool, **typed: str | None) -> None:
     """Open a search of a closed survey, and pay for it. The price and the error are printed before."""
     terms = parse_terms({name: number_or_text(text) for name, text in typed.items() if text is not None})
     with database_session() as session:
-        basis = load_basis(session, found_survey(session, slug))
+        basis = load_basis(session, require_survey(session, slug))
         price, left = price_search(basis, terms), basis.ledger.left
     document: dict[str, Any] = {
         "survey": slug,
@@ -119,7 +119,7 @@ def ask(slug: str, number: int, question: str, answer: str, stratum: tuple[str, 
 def show(slug: str, number: int | None, as_json: bool) -> None:
     """Print the searches of a survey, or one of them with what it was asked."""
     with database_session() as session:
-        survey = found_survey(session, slug)
+        survey = require_survey(session, slug)
         found = list_searches(session, survey) if number is None else [find_search(session, survey, number)]
     if as_json:
         print_document({"survey": slug, "searches": [search_json(each) for each in found]}, as_json)

@@ -5,7 +5,7 @@ from typing import IO
 
 import click
 
-from server.cli.common import SLUG, database_session, found_survey, print_text, survey_to_change
+from server.cli.common import SLUG, database_session, print_text, require_survey, survey_to_change
 from server.inputs import parse_json
 from server.people import change_log
 from server.people.change_log import Action
@@ -24,7 +24,7 @@ def study(slug: str, file: IO[bytes] | None) -> None:
     """
     with database_session() as session:
         if file is None:
-            sheet = study_sheets.read_study_sheet(session, found_survey(session, slug)).sheet
+            sheet = study_sheets.read_study_sheet(session, require_survey(session, slug)).sheet
         else:
             sheet = study_sheets.parse_study_sheet(
                 parse_json(file.read(DEFINITION_LIMIT + 1), DEFINITION_LIMIT, "sheet")
@@ -41,4 +41,4 @@ def study(slug: str, file: IO[bytes] | None) -> None:
 def study_file(slug: str) -> None:
     """Print what the columns of a published survey's responses hold, as `analyse` reads it (JSON)."""
     with database_session() as session:
-        click.echo(write_study_file(session, found_survey(session, slug)), nl=False)
+        click.echo(write_study_file(session, require_survey(session, slug)), nl=False)

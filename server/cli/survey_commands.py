@@ -11,8 +11,8 @@ from server.cli.common import (
     JSON,
     SLUG,
     database_session,
-    found_survey,
     print_document,
+    require_survey,
     survey_json,
     survey_to_change,
 )
@@ -116,7 +116,7 @@ def export(slug: str, path: Path | None, language: str, **right: str | None) -> 
         raise click.UsageError(f"--{given[0].replace('_', '-')} needs --zip")
     with database_session() as session:
         click.echo(
-            json.dumps(surveys.draft(found_survey(session, slug)).as_json(), ensure_ascii=False, indent=2)
+            json.dumps(surveys.draft(require_survey(session, slug)).as_json(), ensure_ascii=False, indent=2)
         )
 
 

@@ -40,7 +40,7 @@ def list_(as_json: bool) -> None:
 def add(name: str, administrator: bool, as_json: bool) -> None:
     """Add a researcher, and print a one-time sign-in link."""
     with database_session() as session:
-        added = people.add(session, people.checked_name(name), administrator=administrator)
+        added = people.add(session, people.check_name(name), administrator=administrator)
         _record(session, Action.COLLEAGUE_ADDED, added)
         print_document({**_user_json(added), **_link(session, added)}, as_json)
 

@@ -10,7 +10,7 @@ from typing import Any
 from sqlalchemy.orm import Session, object_session
 
 from server.collect import batches, response_counts
-from server.collect.untidied import mark_untidied
+from server.collect.untidied_surveys import mark_untidied
 from server.inputs import N_, InputError, Problem, refuse
 from server.store.models import State, Survey
 from server.study import strata, surveys, ticket_keys
@@ -95,8 +95,7 @@ def close_survey(survey: Survey) -> bool:
     session = object_session(survey)
     assert session is not None
     survey.state = State.CLOSED
-    now = surveys.now()
-    survey.closed_at = now if survey.closes_at is None else min(now, survey.closes_at)
+    survey.closed_at = surveys.find_closing(survey.closes_at, surveys.now())
     session.flush()  # which waits for responses on their way in: what is sealed is all of them
     batches.seal_all(session.connection(), survey.id, today(), survey.minimum)
     ticket_keys.forget_secrets(session, survey)

@@ -7,11 +7,11 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from server.collect.response_codes import HASH_LENGTH, code_hash, group_letters
-from server.collect.untidied import mark_untidied
+from server.collect.untidied_surveys import mark_untidied
 from server.inputs import CODE_ALPHABET, CODE_LENGTH, N_, refuse, shorten_value
 from server.store.models import InvitationBatch, State, Stratum, Survey
 from server.store.own_tables import invitations_of
-from server.store.prepared import pick_piece
+from server.store.prepared_statements import pick_piece
 from server.study import strata
 from server.study.surveys import today
 

@@ -15,7 +15,7 @@ from server.inputs import CODE_LENGTH, N_, refuse
 from server.inputs import normalise_code as normalise_code
 from server.store.models import InvitationBatch
 from server.store.own_tables import group_by_survey, invitations_of
-from server.store.prepared import Prepared, give_several, is_one_of, prepare_several
+from server.store.prepared_statements import Prepared, give_several, is_one_of, prepare_several
 
 HASH_LENGTH = hashlib.sha256().digest_size
 

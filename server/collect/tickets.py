@@ -15,7 +15,7 @@ import sqlalchemy as sa
 
 from server.inputs.problems import N_, refuse
 from server.store.own_tables import group_by_survey, tickets_of
-from server.store.prepared import (
+from server.store.prepared_statements import (
     Prepared,
     give_several,
     is_one_of,

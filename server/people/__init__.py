@@ -12,14 +12,14 @@ from server.people.colleague_invitations import (
     withdraw_invitation,
 )
 from server.people.members import change_role, hand_over, members_of, remove_member
-from server.people.passwords import checked_password, hash_password, verify
+from server.people.passwords import check_password, hash_password, verify
 from server.people.researchers import (
     add,
     administers,
     allow,
     check_administrator,
-    checked_login,
-    checked_name,
+    check_login,
+    check_name,
     disable,
     enable,
     first_researcher,

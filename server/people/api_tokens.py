@@ -8,7 +8,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session, joinedload
 
 from server.inputs import N_, refuse, shorten_value
-from server.people.members import checked_role
+from server.people.members import check_role
 from server.people.tokens import hash_of, new_secret, now
 from server.store.models import ApiToken, Researcher, Survey
 
@@ -30,7 +30,7 @@ def create_token(
     InputError
         422 on `role`, `name` or `days`.
     """
-    allowed = checked_role(role)
+    allowed = check_role(role)
     label = " ".join(name.split())
     if not 1 <= len(label) <= NAME_LIMIT or not label.isprintable():
         template = N_("must have 1 to %(limit)s characters, in one line; it is %(value)s")

@@ -9,8 +9,8 @@ from sqlalchemy.orm import Session
 
 from server.inputs import N_, refuse, shorten_value
 from server.people import survey_access
-from server.people.members import checked_role
-from server.people.researchers import administers, checked_name
+from server.people.members import check_role
+from server.people.researchers import administers, check_name
 from server.people.tokens import hash_of, new_secret, now
 from server.store.models import ColleagueInvitation, Member, Researcher, Survey
 
@@ -34,8 +34,8 @@ def invite(
             secret_hash=hash_of(secret),
             inviter_id=inviter.id,
             survey_id=None if survey is None else survey.id,
-            role=None if survey is None else checked_role(role),
-            name=checked_name(name),
+            role=None if survey is None else check_role(role),
+            name=check_name(name),
             expires_at=now() + INVITATION_LIFETIME,
         )
     )

@@ -19,7 +19,7 @@ def members_of(session: Session, survey: Survey) -> Sequence[Member]:
     ).all()
 
 
-def checked_role(text: str) -> Role:
+def check_role(text: str) -> Role:
     """A role that is given to colleagues.
 
     Raises
@@ -41,7 +41,7 @@ def change_role(session: Session, survey: Survey, researcher: Researcher, role: 
     InputError
         404 if they are no member, 422 if there is no such role.
     """
-    allowed = checked_role(role)
+    allowed = check_role(role)
     member(session, survey, researcher).role = allowed
     if not allowed.allows(Role.EDITOR):
         _remove_webhooks(session, survey, researcher)

@@ -17,7 +17,7 @@ SHORTEST, LONGEST = 12, 128
 _HASHING = BoundedSemaphore(2)
 
 
-def checked_password(text: str, login: str) -> str:
+def check_password(text: str, login: str) -> str:
     """A password that may be chosen, as it is hashed.
 
     Raises

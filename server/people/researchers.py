@@ -92,7 +92,7 @@ def normalised_login(text: str) -> str:
     return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text[:1000]).strip().casefold())
 
 
-def checked_login(session: Session, text: str, researcher: Researcher | None = None) -> str:
+def check_login(session: Session, text: str, researcher: Researcher | None = None) -> str:
     """A login that `researcher`, or somebody new, may have.
 
     Raises
@@ -113,7 +113,7 @@ def checked_login(session: Session, text: str, researcher: Researcher | None = N
     return login
 
 
-def checked_name(text: str) -> str:
+def check_name(text: str) -> str:
     """A person's name on one line.
 
     Raises

@@ -37,7 +37,7 @@ class PricedItem:
 class Basis:
     """A survey's releases at one moment, and what more may be asked.
 
-    `asked` says of each entry of the ledger, oldest first, what it asked (`asked_of`). Whoever pays by it
+    `asked` says of each entry of the ledger, oldest first, what it asked (`identify_item`). Whoever pays by it
     has held the survey since before it was read (`survey_access.lock`).
     """
 
@@ -53,7 +53,7 @@ class Basis:
 
     def find_released(self, item: Item) -> Released | None:
         """The newest entry that asked the same."""
-        return self._newest.get(asked_of(item, self.shape))
+        return self._newest.get(identify_item(item, self.shape))
 
     def want(self, item: Item, field: str) -> PricedItem:
         """An item whose loss is stated, checked against what there is.
@@ -65,7 +65,7 @@ class Basis:
         """
         query = query_of(item, self.shape, field)
         assert item.epsilon is not None  # the plan was divided
-        asked, strata = asked_of(item, self.shape), find_covered(query, self.shape)
+        asked, strata = identify_item(item, self.shape), find_covered(query, self.shape)
         return PricedItem(item, field, asked, query, item.epsilon, item.delta, strata)
 
     def add_losses(self, items: Sequence[Booked]) -> tuple[tuple[Decimal, Decimal], tuple[Decimal, Decimal]]:
@@ -90,7 +90,7 @@ def load_basis(session: Session, survey: Survey) -> Basis:
     return Basis(shape, ledger, ledger.budget, limits, tuple(bytes(entry.asked) for entry in stored))
 
 
-def asked_of(item: Item, shape: Shape) -> bytes:
+def identify_item(item: Item, shape: Shape) -> bytes:
     """What makes two items the same question: everything but the price.
 
     A question of another version that has the same name and asks something else is another one. So is

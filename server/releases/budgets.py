@@ -17,7 +17,7 @@ from server.releases.plans.plan_reader import (
     parse_decimal,
     read_item,
 )
-from server.releases.rights import MayRelease, check_may_release, given_rights, limits_of, spent_within
+from server.releases.rights import MayRelease, check_may_release, limits_of, list_given_rights, spent_within
 from server.releases.spending import sum_spent
 from server.releases.spending_marks import check_not_restored, forgotten_budget, is_restored
 from server.releases.values import Budget, Covers, Figure, Ledger, Released
@@ -52,7 +52,7 @@ def set_budget(
     if neighbours not in NEIGHBOURS:
         template = N_("must be one of %(limit)s; it is %(value)s")
         raise refuse(422, "neighbours", template, limit=", ".join(NEIGHBOURS), value=neighbours)
-    if session.scalar(sa.select(sa.exists().where(Release.survey_id == survey.id))) or given_rights(
+    if session.scalar(sa.select(sa.exists().where(Release.survey_id == survey.id))) or list_given_rights(
         session, survey
     ):
         raise refuse(409, "budget", N_("must stay as it was before the first release"))
@@ -123,7 +123,7 @@ def read_entries(session: Session, survey: Survey) -> Sequence[LedgerEntry]:
 
 def read_released(number: int, entry: LedgerEntry) -> Released:
     """A stored entry and what it paid for."""
-    document = released_document(entry)
+    document = read_released_document(entry)
     release = entry.release
     strata = json.loads(entry.strata)
     return Released(
@@ -145,7 +145,7 @@ def read_released(number: int, entry: LedgerEntry) -> Released:
     )
 
 
-def released_document(entry: LedgerEntry) -> dict[str, Any]:
+def read_released_document(entry: LedgerEntry) -> dict[str, Any]:
     """What an entry paid for, as it is stored; of a search with all that it was asked since."""
     document: dict[str, Any] = json.loads(entry.released.document)
     figures = [

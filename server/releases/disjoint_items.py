@@ -12,7 +12,7 @@ from decimal import Decimal
 import numpy as np
 
 from server.releases.kinds import query_of
-from server.releases.kinds.narrowed import chosen_values
+from server.releases.kinds.narrowed_sources import find_chosen_values
 from server.releases.plans.items import Item
 from server.releases.survey_shapes import Shape
 
@@ -61,7 +61,7 @@ def _list_parts(items: Sequence[Item], shape: Shape) -> Iterable[set[int]]:
     """For the places, and for each column with conditions: which items one place, or one value, may be counted in."""
     leaves = [query_of(item, shape, f"items[{place}]").leaves for place, item in enumerate(items)]
     yield {_bits([leaf in own for own in leaves]) for leaf in range(len(shape.leaves))}
-    chosen = [chosen_values(item, shape, f"items[{place}]") for place, item in enumerate(items)]
+    chosen = [find_chosen_values(item, shape, f"items[{place}]") for place, item in enumerate(items)]
     for name in dict.fromkeys(name for own in chosen for name in own):
         masks = [own.get(name) for own in chosen]
         ends = {0}

@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 
 from server import __version__
 from server.inputs import N_, refuse
-from server.releases.basis import Basis, PricedItem, asked_of, load_basis
+from server.releases.basis import Basis, PricedItem, identify_item, load_basis
 from server.releases.budgets import covers_json, read_entries, read_released, value_json
 from server.releases.dividing import divide
 from server.releases.kinds import ItemDraw, draw_item
@@ -55,7 +55,7 @@ def make(
     order: list[int] = []
     wanted: list[PricedItem] = []
     for place, item in enumerate(divide(plan, shape, basis.budget).items):
-        asked = asked_of(item, shape)
+        asked = identify_item(item, shape)
         if item.anew or asked not in known:
             known[asked] = len(before) + len(wanted)
             wanted.append(basis.want(item, f"items[{place}]"))

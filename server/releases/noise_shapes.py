@@ -8,7 +8,7 @@ from server.releases.kinds.base import AddsNoise, ChoosesByPeople
 from server.releases.kinds.counts import noise_of_levels
 from server.releases.noisy_cells import Noise
 from server.releases.plans.items import Item, ItemKind
-from server.releases.spending import rounded_down
+from server.releases.spending import round_loss_down
 from server.releases.survey_shapes import Shape
 from server.releases.values import Released
 
@@ -40,7 +40,7 @@ def expect_noise(item: Item, shape: Shape) -> NoiseShape | None:
     query = query_of(item, shape, "item")
     if item.epsilon is None:
         return None
-    epsilon, delta = rounded_down(item.epsilon, shape.rows_each), rounded_down(item.delta)
+    epsilon, delta = round_loss_down(item.epsilon, shape.rows_each), round_loss_down(item.delta)
     if isinstance(query, AddsNoise):
         return AddedNoise(query.noise(epsilon, delta), fitted=item.kind == ItemKind.HIERARCHY)
     return ChoiceOdds(query.log_odds(epsilon)) if isinstance(query, ChoosesByPeople) else None
@@ -53,7 +53,7 @@ def read_noise(entry: Released) -> NoiseShape | None:
     if rates:
         return ChoiceOdds(min(rates))  # of several quantiles, the one that chance moves furthest
     rows_each = int(notes.get("rows_each", 1))
-    epsilon, delta = rounded_down(entry.epsilon, rows_each), rounded_down(entry.delta)
+    epsilon, delta = round_loss_down(entry.epsilon, rows_each), round_loss_down(entry.delta)
     levels, changes = notes.get("levels"), notes.get("l1_sensitivity")
     if isinstance(levels, int):
         of_levels = divide_by_level(levels, epsilon, entry.neighbours, total=entry.covers.respondents)

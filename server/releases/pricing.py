@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 
 from server.inputs import N_, InputError, Problem, refuse
-from server.releases.basis import Basis, asked_of
+from server.releases.basis import Basis, identify_item
 from server.releases.dividing import Expected, divide, expect_results
 from server.releases.plans.plan_reader import ReleasePlan
 from server.releases.values import Released
@@ -69,7 +69,7 @@ def price(basis: Basis, plan: ReleasePlan) -> Price:
 
 def cells_digest(basis: Basis, plan: ReleasePlan) -> str:
     """What tells whether a plan still asks for the very cells whose price was shown: the same questions and strata."""
-    asked = b"".join(asked_of(item, basis.shape) for item in plan.items)
+    asked = b"".join(identify_item(item, basis.shape) for item in plan.items)
     return hashlib.sha256(asked).hexdigest()
 
 

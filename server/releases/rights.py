@@ -61,7 +61,7 @@ def limits_of(session: Session, survey: Survey, budget: Budget) -> Limits:
         return Limits(Decimal(survey.share_epsilon), Decimal(survey.share_delta), survey.inherited)
     if survey.may_release != MayRelease.OWN:
         return Limits(NOTHING, NOTHING, survey.inherited)
-    rights = given_rights(session, survey)
+    rights = list_given_rights(session, survey)
     epsilon = budget.epsilon - sum((Decimal(right.epsilon) for right in rights), NOTHING)
     return Limits(epsilon, budget.delta - sum((Decimal(right.delta) for right in rights), NOTHING), 0)
 
@@ -80,7 +80,7 @@ def check_may_release(survey: Survey) -> None:
         raise refuse(409, "survey", N_("is a copy that came without a right to release"))
 
 
-def given_rights(session: Session, survey: Survey) -> Sequence[GivenRight]:
+def list_given_rights(session: Session, survey: Survey) -> Sequence[GivenRight]:
     """What went along with archives of a survey, oldest first."""
     query = sa.select(GivenRight).where(GivenRight.survey_id == survey.id)
     return session.scalars(query.order_by(GivenRight.made_at, GivenRight.token)).all()
@@ -122,7 +122,9 @@ def give_right(
         raise refuse(409, "survey", N_("is a draft: it goes along without any right, and has none to give"))
     check_may_release(survey)
     check_not_restored(session, survey)
-    if survey.may_release != MayRelease.OWN or (kind == RightKind.MOVE and given_rights(session, survey)):
+    if survey.may_release != MayRelease.OWN or (
+        kind == RightKind.MOVE and list_given_rights(session, survey)
+    ):
         template = N_("has only a part of its budget here, which cannot be given away or moved")
         raise refuse(409, "survey", template)
     lost = (NOTHING, NOTHING)

@@ -40,7 +40,7 @@ def sum_losses(neighbours: str, booked: Sequence[Booked]) -> tuple[Decimal, Deci
     )
 
 
-def rounded_down(loss: Decimal, rows_each: int = 1) -> float:
+def round_loss_down(loss: Decimal, rows_each: int = 1) -> float:
     """A float that is not above what is booked, for each of the rows that one person has at most.
 
     What loses so much by a row loses as many times that by as many rows: they are added or left out one by one.

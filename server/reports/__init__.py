@@ -6,6 +6,7 @@ nothing else; numbers in CSV and JSON are full precision, and texts in CSV canno
 spreadsheet formula.
 """
 
+from server.reports.chart_shapes import RatioChart, bars, draw_spark, ratio_chart
 from server.reports.chosen_together import can_be_crossed
 from server.reports.code_counts import used_codes
 from server.reports.codebook import codebook_csv
@@ -14,16 +15,15 @@ from server.reports.contents import build_internal_document, build_public_docume
 from server.reports.crossing import Crossed, cross_questions
 from server.reports.crossing_findings import CrossedFinding, interpret_crossing
 from server.reports.csv_report import to_csv, write_responses, write_strata
-from server.reports.documents import estimate_json, mean_json, questions_json, to_json
 from server.reports.estimate_remarks import UNLIKELY
 from server.reports.estimate_values import QuestionReport, ReportMean, ShareRow, value_range
 from server.reports.findings import interpret_question
 from server.reports.forest import Forest, figures, forest
+from server.reports.json_report import estimate_json, mean_json, questions_json, to_json
 from server.reports.leading_findings import lead_with
 from server.reports.ledger_files import public_csv, public_json
 from server.reports.listed_progress import follow_surveys
 from server.reports.microdata import LABELLED, write_ddi, write_labelled, write_microdata
-from server.reports.pictures import RatioChart, bars, draw_spark, ratio_chart
 from server.reports.population_weights import Weighting
 from server.reports.public_page import write_public_page
 from server.reports.public_source import Published, read_published

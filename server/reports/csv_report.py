@@ -16,8 +16,8 @@ from server.reports.codebook import routing_cells
 from server.reports.csv_cells import csv_text
 from server.reports.csv_lines import csv_lines, rows_of
 from server.reports.disclosure_values import list_disclosures
-from server.reports.documents import WITHHELD
 from server.reports.estimate_values import QuestionReport, ReportMean, ShareRow, compute_all, compute_limits
+from server.reports.json_report import WITHHELD
 from server.reports.report import Report
 from server.reports.response_order import in_order
 from server.reports.stratum_estimates import StratumReport, describe_strata, name_strata

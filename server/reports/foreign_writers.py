@@ -8,12 +8,12 @@ from typing import Any
 
 from server.output.documents import Document
 from server.reports.contents.elsewhere_document import build_elsewhere_document
-from server.reports.documents import questions_json
 from server.reports.elsewhere import ForeignData
 from server.reports.elsewhere.model_numbers import model_json
 from server.reports.elsewhere.sample_numbers import sample_json
 from server.reports.explaining import ExplainedAnswer, explanation_json
 from server.reports.formats import DRAWN, FileContent
+from server.reports.json_report import questions_json
 
 
 @dataclass(frozen=True, eq=False)

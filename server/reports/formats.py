@@ -11,8 +11,8 @@ from server.releases.values import Ledger
 from server.reports.comparison_values import comparison_json, comparison_rows
 from server.reports.contents import build_internal_document, build_public_document
 from server.reports.csv_report import to_csv
-from server.reports.documents import to_json
 from server.reports.explaining import ExplainedAnswer, explanation_json, explanation_rows
+from server.reports.json_report import to_json
 from server.reports.ledger_files import public_csv, public_json
 from server.reports.public_page import write_public_page
 from server.reports.public_source import Published

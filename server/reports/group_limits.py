@@ -24,8 +24,8 @@ from server.privacy.estimators.group_differences import (
 from server.privacy.estimators.group_ratios import divide_estimates, divide_intervals
 from server.privacy.estimators.latent_likelihood import do_nothing
 from server.privacy.estimators.limits import split_error
-from server.privacy.estimators.pooled import pooled_shares_of
 from server.privacy.estimators.pooled_means import pooled_answered_mean_of, pooled_mean_of
+from server.privacy.estimators.pooled_shares import pooled_shares_of
 from server.privacy.estimators.trends import add_distances, add_intervals
 from server.privacy.estimators.weighted_limits import chosen_interval
 from server.reports.estimate_values import ReportMean, ShareRow

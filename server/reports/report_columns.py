@@ -13,7 +13,7 @@ from server.privacy.estimators.anytime import anytime_shares_of
 from server.privacy.estimators.impossible import impossible_share_test_of
 from server.privacy.estimators.inverse import possible_reports
 from server.privacy.estimators.parts import Parts, checked_parts, checked_singles
-from server.privacy.estimators.pooled import pooled_shares_of, single_shares_of
+from server.privacy.estimators.pooled_shares import pooled_shares_of, single_shares_of
 from server.reports.interval_names import interval_name
 
 INTERVAL = "by_size"

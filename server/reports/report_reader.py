@@ -1,16 +1,14 @@
 """(survey, its versions, strata, responses) -> a `Report` value."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from datetime import date
 
 from sqlalchemy.orm import Session
 
 from server.collect import batches, response_counts
 from server.collect.reportable_groups import find_reportable
-from server.collect.response_counts import Collected, Key
 from server.collect.waves import Wave, places_of, same_question
-from server.reports.admission import Admission, admissions
+from server.reports.admission import admissions
 from server.reports.code_counts import count_invited
 from server.reports.collection_modes import split_by_mode
 from server.reports.day_counts import periods, sum_days
@@ -21,7 +19,6 @@ from server.study import strata, study_sheets, surveys
 from server.study.retention import retention_of
 from server.study.smallest_group import Unseen, limit_unseen
 from server.study.strata import Node
-from server.study.study_sheets import StudySheet
 
 
 def read(
@@ -35,18 +32,7 @@ def read(
         If the survey is a draft, or has no such version.
     """
     version = surveys.published_version(survey, number)
-    report = _estimate_questions(
-        survey,
-        version,
-        response_counts.read_shown(session, survey),
-        strata.tree(session, survey),
-        response_counts.count_shown_by_day(session, survey),
-        batches.count_ways(session, survey),
-        admissions(session, survey),
-        study_sheets.read_study_sheet(session, survey).sheet.for_reports,
-        pooled=number is None,
-        confidence=confidence,
-    )
+    report = _estimate_questions(session, survey, version, pooled=number is None, confidence=confidence)
     modes = None
     if report.pooled:  # of one version alone, what is told apart could be another part
         told = find_reportable(response_counts.count_shown(session, survey), survey).keys
@@ -57,19 +43,13 @@ def read(
 
 
 def _estimate_questions(
-    survey: Survey,
-    version: SurveyVersion,
-    collected: Collected,
-    nodes: tuple[Node, ...],
-    days: Mapping[Key, Mapping[date, int]],
-    ways: int,
-    admitted: tuple[Admission, ...],
-    study: StudySheet,
-    *,
-    pooled: bool,
-    confidence: float,
+    session: Session, survey: Survey, version: SurveyVersion, *, pooled: bool, confidence: float
 ) -> Report:
     """Estimate every question of a version: pooled with the same questions of other ones, or alone."""
+    collected = response_counts.read_shown(session, survey)
+    nodes = strata.tree(session, survey)
+    days = response_counts.count_shown_by_day(session, survey)
+    ways = batches.count_ways(session, survey)
     places = places_of(nodes)
     told = find_reportable(collected.sizes, survey)
     older = [each for each in reversed(survey.versions) if any(key[0] == each.id for key in told.keys)]
@@ -102,8 +82,10 @@ def _estimate_questions(
         merged=survey.merged,
         incomplete=survey.incomplete,
         populations_since=survey.populations_since,
-        admissions=tuple(each for each in admitted if each.version in {wave.number for wave in waves}),
-        study=study,
+        admissions=tuple(
+            each for each in admissions(session, survey) if each.version in {wave.number for wave in waves}
+        ),
+        study=study_sheets.read_study_sheet(session, survey).sheet.for_reports,
         kept=retention_of(survey),
     )
 

@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 
 from server.store.failures import OutdatedError
 from server.store.in_place import check_in_place, watch_files
-from server.store.prepared import raising_as_sqlalchemy
+from server.store.prepared_statements import raising_as_sqlalchemy
 from server.store.private_files import keep_private
 from server.store.write_turns import keep_turns, take_turn_of
 
@@ -196,11 +196,6 @@ def migrate_within(connection: sa.Connection, revision: str = _HEAD) -> None:
     config.set_main_option("script_location", str(_MIGRATIONS))
     config.attributes["connection"] = connection
     command.upgrade(config, revision)
-
-
-def find_migrations() -> Path:
-    """The folder of the migrations."""
-    return _MIGRATIONS
 
 
 def list_migrations() -> Sequence[str]:

@@ -10,7 +10,7 @@ from functools import lru_cache
 import sqlalchemy as sa
 
 from server.store.models import Revision, Survey
-from server.store.prepared import Prepared, fetch_script, write_script
+from server.store.prepared_statements import Prepared, fetch_script, write_script
 
 # Written once: building these takes longer than running them.
 _READ = Prepared(

@@ -7,7 +7,7 @@ import sqlalchemy as sa
 
 from server.store.engines import list_migrations
 from server.store.failures import OutdatedError
-from server.store.prepared import raising_as_sqlalchemy
+from server.store.prepared_statements import raising_as_sqlalchemy
 
 _READ = "SELECT version_num FROM alembic_version"
 

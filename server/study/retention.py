@@ -47,10 +47,8 @@ class Retention:
         later = (next((day for day in stated[place:] if day is not None), None) for place in range(3))
         return tuple(day for day in later if day is not None)
 
-    def find_due(self, closed_at: datetime | None, now: datetime) -> Deleted:
+    def find_due(self, closed_at: datetime, now: datetime) -> Deleted:
         """What must be gone by now."""
-        if closed_at is None:
-            return Deleted.NOTHING
         return Deleted(sum(closed_at + timedelta(days=day) <= now for day in self.days))
 
 

@@ -1,4 +1,4 @@
-"""The files of `client/`, and those that are made of them: their bytes, fingerprint and integrity hashes."""
+"""The files of `client/`, style sheets without comments, and those made of them: bytes, fingerprint and hashes."""
 
 import hashlib
 from base64 import b64encode
@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from server.config import ROOT
+from server.output.style_sheets import shorten_sheet
 from server.web.joined_modules import join_modules
 
 CLIENT = ROOT / "client"
@@ -32,6 +33,9 @@ def read_assets(folder: Path = CLIENT) -> Assets:
     in a cache can never be mixed with files of another release."""
     # What a system or an editor leaves beside them is none of the release.
     contents = {path.name: path.read_bytes() for path in sorted(folder.iterdir()) if path.suffix in TYPES}
+    for name in contents:
+        if name.endswith(".css"):
+            contents[name] = shorten_sheet(contents[name].decode()).encode()
     contents |= join_modules(contents)
     together = hashlib.sha256()
     integrity = {}

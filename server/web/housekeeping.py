@@ -1,9 +1,9 @@
-"""The one job that a serving process does by itself: closing surveys whose time is over, deleting what
-of closed ones has been kept for as long as was announced, and tidying.
+"""The one job that a serving process does by itself: it closes surveys, deletes what is due, and tidies.
 
-An import that died on its way, what programs were answered more than a day ago, and failed sign-ins that count
-no more are cleared away by it, too; and it has what a process remembers of addresses forgotten in time, also where
-nobody comes any more.
+Closed are surveys whose time is over; deleted is what of closed ones has been kept for as long as was announced. An
+import that died on its way, what programs were answered more than a day ago, and failed sign-ins that count no more
+are cleared away by it, too; and it has what a process remembers of addresses forgotten in time, also where nobody comes
+any more.
 
 No page changes anything for being looked at; what is due is done here, at once when a page says so
 (`notify`), and otherwise looked for every few seconds. Several processes may each have a job: the

@@ -1,8 +1,8 @@
-"""The manifest of this release's pages: the SHA-256 of each file that reaches a browser, as it is in the checkout.
+"""The manifest of this release's pages: the SHA-256 of each file that reaches a browser, made of this checkout.
 
-Files of `client/` reach it as they are, under the address that is named. Templates and translations reach it filled
-in, so those are named by where they are in the repository. The bytes are the same on every machine that has the same
-files: they hold no time, no path and no order but that of names.
+Files of `client/` reach it as they are, style sheets without their comments, under the address that is named. Templates
+and translations reach it filled in, so those are named by where they are in the repository. The bytes are the same on
+every machine that has the same files: they hold no time, no path and no order but that of names.
 """
 
 import hashlib

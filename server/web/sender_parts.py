@@ -54,7 +54,7 @@ def draw_sender_of(survey: Survey, slug: str) -> SenderParts:
     return draw_sender(slug, read_sender(session(), survey, str(get_locale()), own))
 
 
-def read_stated(page: str) -> SurveySender:
+def read_stated_sender(page: str) -> SurveySender:
     """What a page states of who asks; nobody where it states nothing that can be read."""
     found = _STATED.search(page)
     try:

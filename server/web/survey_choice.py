@@ -118,7 +118,7 @@ class SurveysChoice:
         return POWER
 
 
-def read_surveys_asked(reading: Session, report: Report) -> tuple[ComparedSurveys, ...]:
+def read_compared_surveys(reading: Session, report: Report) -> tuple[ComparedSurveys, ...]:
     """The question that the address names in the surveys that it names; nothing where it names none.
 
     Raises

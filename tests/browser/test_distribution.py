@@ -1,4 +1,4 @@
-"""The randomise.js that is served draws from the published design: exact tests, and twins that fail them.
+"""The randomize.js that is served draws from the published design: exact tests, and twins that fail them.
 
 All the tests here together raise a false alarm once in a million runs. They draw 60,000 reports for each truth of a
 yes/no design: of 20,000, one that is off by 0.02 would pass one time in eight at that rate; of 60,000, once in 10^7.

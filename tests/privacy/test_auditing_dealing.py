@@ -13,7 +13,7 @@ from server.privacy.auditing.cases import Case, Finding, judge
 from server.privacy.auditing.comparing import compared_loss
 from server.privacy.auditing.dealing import Path, deal_randomness, freeze_output, outcomes
 from server.privacy.auditing.noise_losses import dealt_loss, gaussian_loss
-from server.privacy.auditing.reported import coins_of, coins_of_reports
+from server.privacy.auditing.report_coins import coins_of, coins_of_reports
 from server.privacy.designs import coin_flip, forced_response, k_ary, ordinal
 from server.privacy.noise import gaussian_pmf, geometric_pmf
 from server.privacy.selection import best_split

@@ -12,7 +12,7 @@ from scipy import stats
 from server.privacy.designs import coin_flip
 from server.privacy.estimators.group_ratios import divide_estimates, divide_intervals
 from server.privacy.estimators.parts import checked_parts
-from server.privacy.estimators.pooled import pooled_shares_of
+from server.privacy.estimators.pooled_shares import pooled_shares_of
 
 reach = st.floats(0.001, 0.4)
 

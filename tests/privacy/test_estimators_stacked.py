@@ -31,7 +31,7 @@ from server.privacy.estimators import (
     pooled_impossible_share_test,
     pooled_manipulation_bound,
 )
-from server.privacy.estimators.answered import answered_rows
+from server.privacy.estimators.answered_means import answered_rows
 from server.privacy.estimators.anytime import anytime_answered_means_of, anytime_means_of, anytime_shares_of
 from server.privacy.estimators.design_limits import SeveralParts
 from server.privacy.estimators.exact_ratios import SingleRatio
@@ -39,7 +39,7 @@ from server.privacy.estimators.impossible import impossible_share_tests
 from server.privacy.estimators.inverse import left_inverse
 from server.privacy.estimators.late import compute_limits
 from server.privacy.estimators.parts import checked_parts, checked_singles, stack, stack_single
-from server.privacy.estimators.pooled import single_shares_of
+from server.privacy.estimators.pooled_shares import single_shares_of
 from server.privacy.estimators.refuting import find_refuted, pieces_of
 from server.privacy.estimators.score_limits import score_errors, score_limits
 from server.privacy.estimators.single_parts import SinglePart

@@ -89,12 +89,6 @@ def answer_on_tablet(page: Page, scene: SurveysInStates) -> None:
     visit.button("Show my receipt").click()
 
 
-def publish_first(page: Page, scene: SurveysInStates) -> None:
-    """What is asked before a survey goes out that falls short of its plan."""
-    page.locator("main form[action$='/publish'] button.primary").first.click()
-    page.wait_for_load_state("networkidle")
-
-
 def rehearse(page: Page, scene: SurveysInStates) -> None:
     """The report of made-up people."""
     page.locator("form.assumptions button.primary").click()

@@ -17,7 +17,7 @@ from typing import Any, get_type_hints
 
 from server.privacy.auditing.cases import Case
 from server.privacy.designs import BestChoice, Design
-from server.releases.claims import registered
+from server.releases.claims import registered_functions
 
 DOUBLED = {"epsilon", "threshold_loss", "answers_loss", "exponent", "values_epsilon", "loss"}
 """Names of losses: twice as much is half of the noise."""
@@ -34,7 +34,7 @@ DECIDES = {
     "best_split",
     "_exponents",
     "rate_of",
-    "rounded_down",
+    "round_loss_down",
 }
 """What draws by other people's code, or draws nothing itself and decides how much is drawn."""
 
@@ -120,7 +120,7 @@ Place = tuple[str, Callable[[], None]]
 
 def _places(node: Node, function: FunctionType) -> Iterator[Place]:
     """What can be changed in a function, in words, and how."""
-    decides = registered.reaches_randomness(function) or get_type_hints(function).get("return") in (
+    decides = registered_functions.reaches_randomness(function) or get_type_hints(function).get("return") in (
         Design,
         BestChoice,
     )
@@ -178,10 +178,12 @@ def _find_imported(name: str, function: FunctionType) -> Any:
 
 def _draws(callee: Any) -> bool:
     """Whether a function or a class draws, or decides how much is drawn."""
-    functions = list(registered.functions_of(callee))
+    functions = list(registered_functions.functions_of(callee))
     named = getattr(callee, "__name__", "") in DECIDES
     return named or any(
-        registered.reaches_randomness(each) for each in functions if each.__module__.startswith("server.")
+        registered_functions.reaches_randomness(each)
+        for each in functions
+        if each.__module__.startswith("server.")
     )
 
 

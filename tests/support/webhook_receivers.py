@@ -1,5 +1,6 @@
 """A real receiver of webhooks on loopback, with a certificate for the name that webhooks are sent to."""
 
+import atexit
 import shutil
 import socket
 import ssl
@@ -109,6 +110,7 @@ def make_certificate(name: str) -> tuple[Path, Path]:
     openssl = shutil.which("openssl")
     assert openssl, "the tests of webhooks need openssl: apt-get install openssl"
     folder = Path(mkdtemp(prefix="moneda-certificate-"))
+    atexit.register(shutil.rmtree, folder)
     certificate, key = folder / "certificate.pem", folder / "key.pem"
     kind = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2"]
     names = ["-subj", f"/CN={name}", "-addext", f"subjectAltName=DNS:{name}"]

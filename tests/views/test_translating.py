@@ -9,7 +9,7 @@ from flask.testing import FlaskClient
 
 from server.inputs import InputError
 from server.study.definitions.definition_reader import parse_definition
-from server.study.definitions.published import parse_published
+from server.study.definitions.published_reader import parse_published
 from tests.support import factories
 
 ASKED = "Question 1?"

@@ -16,7 +16,7 @@ from server.collect.batches import count_taken_back
 from server.store import own_tables
 from server.store.models import InvitationBatch, State, Survey, SurveyVersion, TicketKey, Untidied
 from server.store.own_tables import cells_of
-from server.study.surveys import now
+from server.study.surveys import find_closing, now
 
 _LEFT_OUT = (own_tables.INVITATIONS, own_tables.WITHDRAWALS, own_tables.PURCHASES, own_tables.TICKETS)
 _Waiting = Counter[tuple[int, int | None, int, bytes]]
@@ -42,13 +42,13 @@ def leave_out_shared(table: sa.Table, rows: Iterable[Row], running: Iterable[Run
     """Rows of a table that all surveys share, without what tells of those that are running."""
     ids = {each.id for each in running}
     names = table.columns.keys()
+    moment = now()
     number = 0
     for row in rows:
         values = dict(zip(names, row, strict=True))
         number = max(number, values["id"]) if table is Untidied.__table__ else 0
         if table is Survey.__table__ and values["id"] in ids:
-            # A closing time that went by while no server ran, as days are counted from it.
-            closed_at = min(now(), values["closes_at"] or now())
+            closed_at = find_closing(values["closes_at"], moment)
             closed = {"state": str(State.CLOSED), "closed_at": closed_at, "incomplete": True}
             yield list({**values, **closed}.values())
         elif table is TicketKey.__table__ and values["survey_id"] in ids:
@@ -57,7 +57,7 @@ def leave_out_shared(table: sa.Table, rows: Iterable[Row], running: Iterable[Run
             yield row
     if table is Untidied.__table__:  # they are closed there
         for place, survey_id in enumerate(sorted(ids), 1):
-            added = dict.fromkeys(names) | {"id": number + place, "survey_id": survey_id, "since": now()}
+            added = dict.fromkeys(names) | {"id": number + place, "survey_id": survey_id, "since": moment}
             yield list({**added, "rewritten": False}.values())
 
 

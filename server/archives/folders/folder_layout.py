@@ -92,8 +92,8 @@ def describe_hidden(nodes: Sequence[Node], hidden: Set[object]) -> Document:
     }
 
 
-def read_hidden(manifest: Document) -> frozenset[object]:
+def read_hidden(groups: Document) -> frozenset[object]:
     """The same again, where the ids of strata are their numbers."""
-    hidden: set[object] = set(manifest["strata"])
-    hidden.update(("own", number) for number in manifest["own"])
-    return frozenset(hidden | {None} if manifest["without_stratum"] else hidden)
+    hidden: set[object] = set(groups["strata"])
+    hidden.update(("own", number) for number in groups["own"])
+    return frozenset(hidden | {None} if groups["without_stratum"] else hidden)

@@ -104,7 +104,7 @@ def _report(survey: ArchivedSurvey, counted: Mapping[int, Mapping[str, Margin]])
         )
         for version in (newest, *older)
     )
-    versions = [same_question(question.name, waves) for question in waves[0].definition.questions]
+    questions = [same_question(question.name, waves) for question in waves[0].definition.questions]
     since = manifest["populations_since"]
     return Report(
         definition=waves[0].definition,
@@ -120,7 +120,7 @@ def _report(survey: ArchivedSurvey, counted: Mapping[int, Mapping[str, Margin]])
         unseen=Unseen(0, 0, 0),
         pooled=True,
         waves=waves,
-        unweighted=tuple(estimate_question(each, range(len(strata)), _CONFIDENCE) for each in versions),
+        unweighted=tuple(estimate_question(each, range(len(strata)), _CONFIDENCE) for each in questions),
         nodes=nodes,
         days=(),
         left_out=tuple(manifest["left_out"]["versions"]),

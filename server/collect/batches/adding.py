@@ -22,7 +22,7 @@ from server.collect.batches.merging import FEW, merge, row_of, sum_days
 from server.collect.batches.removing import Removed, cut, take_out_removals
 from server.collect.batches.weeks import find_week
 from server.store.own_tables import batches_of, cells_of, removals_of
-from server.store.prepared import Prepared
+from server.store.prepared_statements import Prepared
 from server.study.smallest_group import least_kept
 
 _RANDOM = SystemRandom()

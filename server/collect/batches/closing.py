@@ -121,15 +121,15 @@ def _read_cells(connection: sa.Connection, survey_id: int) -> Sequence[Any]:
 
 
 def _hide_few(
-    connection: sa.Connection, survey_id: int, all_cells: Sequence[Any], minimum: int
+    connection: sa.Connection, survey_id: int, cells: Sequence[Any], minimum: int
 ) -> tuple[Collection[int], Mapping[int, Mapping[int, int]]]:
     """What has to be hidden where some are too few to be told alone, and nothing is new elsewhere.
 
     Either the cells whose few responses wait for good, or those that hide some of what was shown, with
     `choose_hidden` of each.
     """
-    few = {cell.id: cell.waiting_n for cell in all_cells if not cell.held and 0 < cell.waiting_n < minimum}
-    still = [cell.id for cell in all_cells if cell.sealed and cell.waiting_n < minimum and not cell.leaving]
+    few = {cell.id: cell.waiting_n for cell in cells if not cell.held and 0 < cell.waiting_n < minimum}
+    still = [cell.id for cell in cells if cell.sealed and cell.waiting_n < minimum and not cell.leaving]
     if not few or not still:
         return (), {}
     hidden = {cell: choose_hidden(connection, survey_id, cell, minimum) for cell in still}

@@ -10,7 +10,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
 from server.store.own_tables import counters_of, withdrawals_of
-from server.store.prepared import Prepared, fetch_script, write_script
+from server.store.prepared_statements import Prepared, fetch_script, write_script
 
 _WRITERS = 16
 

@@ -29,7 +29,7 @@ from server.collect.batches.recounting import Recount, recount
 from server.collect.batches.removing import cut, remove, rewrite, subtract
 from server.collect.batches.weeks import decode_days
 from server.collect.tallies import Tally
-from server.collect.untidied import mark_untidied
+from server.collect.untidied_surveys import mark_untidied
 from server.store.engines import TakingTurns
 from server.store.models import State, Survey
 from server.store.own_tables import batches_of, cells_of, removals_of

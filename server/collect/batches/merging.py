@@ -18,7 +18,7 @@ from server.collect.batches.encoding import add_up, decode, encode
 from server.collect.batches.margins import encode_margins
 from server.collect.batches.weeks import decode_days, encode_days, read_week
 from server.store.own_tables import batches_of
-from server.store.prepared import Prepared
+from server.store.prepared_statements import Prepared
 
 FEW = 16
 """So many batches of a level become one."""

@@ -15,7 +15,7 @@ from server.collect.responses.open_links import ResponseLink
 from server.collect.submissions import ID_LENGTH, Submission
 from server.store.models import Mode, SurveyVersion
 from server.store.own_tables import group_by_survey, responses_of, withdrawals_of
-from server.store.prepared import Prepared, give_several, is_one_of, pick_piece, prepare_several
+from server.store.prepared_statements import Prepared, give_several, is_one_of, pick_piece, prepare_several
 
 StoredKey = tuple[int, bytes]
 """The survey's id and the response's: ids are unique within a survey."""

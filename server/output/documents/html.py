@@ -10,6 +10,7 @@ from itertools import groupby
 from server.config import ROOT
 from server.output.documents.model import Cell, Document, Table, Text
 from server.output.documents.vocabulary import Words
+from server.output.style_sheets import shorten_sheet
 
 SHEETS = ("style.css", "drawings.css", "report.css")
 """The style sheets of a report, in `client/`."""
@@ -19,7 +20,7 @@ _SHORT = 40  # letters of a text that needs no room
 @cache
 def style(sheets: tuple[str, ...] = SHEETS) -> str:
     """The style sheet inside every page."""
-    return "\n" + "".join((ROOT / "client" / name).read_text("utf-8") for name in sheets)
+    return "\n" + "".join(shorten_sheet((ROOT / "client" / name).read_text("utf-8")) for name in sheets)
 
 
 @cache

@@ -6,6 +6,6 @@ how large that could have been at most.
 """
 
 from server.privacy.auditing.enumeration import exact_loss, worst_output
-from server.privacy.auditing.sampled import Audit, audit, detectable
+from server.privacy.auditing.sampled_losses import Audit, audit, detectable
 
 __all__ = ["Audit", "audit", "detectable", "exact_loss", "worst_output"]

@@ -13,8 +13,8 @@ from server.privacy.auditing.comparing import compared_loss
 from server.privacy.auditing.enumeration import exact_loss, worst_output
 from server.privacy.auditing.interactions import Ask, Begin, interaction_loss
 from server.privacy.auditing.noise_losses import ROUNDING, dealt_loss
-from server.privacy.auditing.reported import coins_of
-from server.privacy.auditing.sampled import audit, detectable
+from server.privacy.auditing.report_coins import coins_of
+from server.privacy.auditing.sampled_losses import audit, detectable
 from server.privacy.designs import Design
 
 CONFIDENCE = 1 - 1e-8

@@ -12,7 +12,7 @@ Blair, G., Imai, K. and Zhou, Y.-Y. (2015). Design and analysis of the randomize
 response technique. *JASA* 110, 1304-1319.
 """
 
-from server.privacy.estimators.answered import AnsweredMeanEstimate, estimate_answered_mean
+from server.privacy.estimators.answered_means import AnsweredMeanEstimate, estimate_answered_mean
 from server.privacy.estimators.anytime import anytime_answered_mean, anytime_mean, anytime_shares
 from server.privacy.estimators.association import Association, Measure
 from server.privacy.estimators.cheating import CheatingTest, cheating_test
@@ -46,9 +46,9 @@ from server.privacy.estimators.likelihood import LikelihoodEstimate, maximum_lik
 from server.privacy.estimators.limits import INTERVALS
 from server.privacy.estimators.mean_estimates import MeanEstimate, estimate_mean
 from server.privacy.estimators.noisy_ratios import ReleasedRatio, released_ratio
-from server.privacy.estimators.pooled import PooledShares, estimate_pooled_shares
 from server.privacy.estimators.pooled_joint import association_of, estimate_pooled_joint
 from server.privacy.estimators.pooled_means import estimate_pooled_answered_mean, estimate_pooled_mean
+from server.privacy.estimators.pooled_shares import PooledShares, estimate_pooled_shares
 from server.privacy.estimators.pooled_tests import pooled_control_item_test, pooled_impossible_share_test
 from server.privacy.estimators.prevalence import UnknownPrevalenceEstimate, estimate_unknown_prevalence
 from server.privacy.estimators.regression import LikelihoodRatioTest, LogisticRegression, logistic_regression

@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from server.privacy._checks import probability
 from server.privacy.designs import Design
-from server.privacy.estimators.answered import require_prefer_not_to_say
+from server.privacy.estimators.answered_means import require_prefer_not_to_say
 from server.privacy.estimators.mean_estimates import checked_range, position_rows
 from server.privacy.estimators.parts import Counts, Parts, checked_parts
 from server.privacy.estimators.ratio_regions import Ratio, ratio_limits

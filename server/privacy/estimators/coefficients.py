@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from server.privacy._checks import list_entries
 from server.privacy.designs.design import Design
-from server.privacy.estimators.answered import require_prefer_not_to_say
+from server.privacy.estimators.answered_means import require_prefer_not_to_say
 from server.privacy.estimators.checked_tallies import checked_designs
 from server.privacy.estimators.inverse import left_inverse, possible_reports
 from server.privacy.estimators.joint import cell_coefficients

@@ -29,7 +29,7 @@ from server.privacy.estimators.joint import (
 )
 from server.privacy.estimators.limits import limits_of_means
 from server.privacy.estimators.parts import part_weights
-from server.privacy.estimators.pooled import pooled_intervals
+from server.privacy.estimators.pooled_shares import pooled_intervals
 from server.privacy.estimators.together import compute
 from server.privacy.estimators.weighted_limits import POOLED_INTERVALS, kind_by_size
 

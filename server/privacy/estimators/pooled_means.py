@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from server.privacy._checks import option, probability
 from server.privacy.designs import Design
-from server.privacy.estimators.answered import (
+from server.privacy.estimators.answered_means import (
     AnsweredMeanEstimate,
     answered_mean_of,
     require_prefer_not_to_say,

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from server.privacy.estimators.answered import answered_rows
+from server.privacy.estimators.answered_means import answered_rows
 from server.privacy.estimators.parts import Stack
 from server.privacy.estimators.regions import allowed_drop, maximise_over_region, pad_rows
 

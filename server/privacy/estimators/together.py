@@ -23,7 +23,7 @@ class Request(ABC):
 
     @classmethod
     @abstractmethod
-    def answer_all(cls, queries: Sequence[Any]) -> list[NDArray[np.float64]]:
+    def answer_all(cls, requests: Sequence[Any]) -> list[NDArray[np.float64]]:
         """The limits that requests of this class ask for, of all computations at once."""
 
 

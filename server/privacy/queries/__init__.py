@@ -16,7 +16,7 @@ in the data would give away who is in it.
 
 from server.privacy.queries._answer import Answer, ContingencyAnswer
 from server.privacy.queries.contingency import Contingency, contingency
-from server.privacy.queries.needed import epsilon_for_error
+from server.privacy.queries.needed_losses import epsilon_for_error
 from server.privacy.queries.noisy_means import Mean, mean
 from server.privacy.queries.proportions import Proportion, proportion
 from server.privacy.queries.tabulations import Tabulation, count, histogram, table

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from server.inputs.schema import schema
 from server.privacy.auditing.cases import Case, Finding
 from server.privacy.auditing.noise_losses import ROUNDING
-from server.privacy.auditing.reported import coins_of_reports
+from server.privacy.auditing.report_coins import coins_of_reports
 from server.privacy.designs import Design, report_between
 from server.study.definitions import GridPoint, Question
 from server.study.definitions.definition_reader import parse_definition

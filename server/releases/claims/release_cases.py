@@ -6,7 +6,7 @@ from typing import Any
 from server.privacy import designs
 from server.privacy.auditing.cases import Case, by_choosing, by_dealing
 from server.releases.budgets import NEIGHBOURS
-from server.releases.claims import selected, shuffle_cases
+from server.releases.claims import selection_cases, shuffle_cases
 from server.releases.claims.invented_people import (
     COLUMNS,
     InventedSurvey,
@@ -37,7 +37,7 @@ def cases() -> list[Case]:
         *_of_persons(),
         *_means(),
         *_strata(),
-        *selected.cases(),
+        *selection_cases.cases(),
         *shuffle_cases.cases(),
     ]
 

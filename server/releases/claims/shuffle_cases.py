@@ -8,7 +8,7 @@ import numpy as np
 
 from server.privacy.auditing.cases import Case, Finding, approximate
 from server.privacy.auditing.dealing import freeze_output
-from server.privacy.auditing.reported import coins_of
+from server.privacy.auditing.report_coins import coins_of
 from server.privacy.designs import TOTAL
 from server.releases.claims.invented_people import InventedSurvey, Person, coin, name_case, question
 from server.releases.kinds import Shuffling, draw_item, shuffling_of

@@ -8,19 +8,19 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from server.inputs.problems import N_
+from server.releases.kinds.answer_shares import Share
 from server.releases.kinds.base import OWN_LINK, Error, ItemDraw, KindOffer, Query, ReleaseKind, is_countable
 from server.releases.kinds.counts import Count, TreeCounts
 from server.releases.kinds.joint_tables import JointTable
 from server.releases.kinds.mean_items import mean_of
-from server.releases.kinds.narrowed import narrow_shape, narrow_source
+from server.releases.kinds.narrowed_sources import narrow_shape, narrow_source
 from server.releases.kinds.quantiles import Quantiles
 from server.releases.kinds.selections import Exceeding, MostCommon, TopAnswers
-from server.releases.kinds.shuffled import Shuffled, Shuffling, shuffling_of
-from server.releases.kinds.single import Share
+from server.releases.kinds.shuffled_tallies import Shuffled, Shuffling, shuffling_of
 from server.releases.kinds.spreads import SpreadItem
 from server.releases.kinds.sums import ColumnSum
 from server.releases.plans.items import Item, ItemKind
-from server.releases.spending import rounded_down
+from server.releases.spending import round_loss_down
 from server.releases.survey_shapes import Shape, Source, Variable
 
 __all__ = [
@@ -265,6 +265,6 @@ def draw_item(item: Item, source: Source, field: str, confidence: float) -> Item
     """
     assert item.epsilon is not None  # the plan was divided
     query, rows_each = query_of(item, source.shape, field), source.shape.rows_each
-    epsilon, delta = rounded_down(item.epsilon, rows_each), rounded_down(item.delta)
+    epsilon, delta = round_loss_down(item.epsilon, rows_each), round_loss_down(item.delta)
     found = query.draw(narrow_source(item, source, field), epsilon, delta, confidence)
     return found if rows_each == 1 else replace(found, notes={**found.notes, "rows_each": rows_each})

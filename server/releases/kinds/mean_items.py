@@ -17,7 +17,7 @@ from server.releases.kinds.base import (
     variables_of,
 )
 from server.releases.kinds.exact_means import ExactMean
-from server.releases.kinds.weighted import StrataWeights, strata_weights
+from server.releases.kinds.weighted_figures import StrataWeights, strata_weights
 from server.releases.noisy_cells import Counts, Noise, VersionGroup, notes_of, parts_of, tally, versions_of
 from server.releases.plans.items import Item
 from server.releases.ratio_estimates import Cells, Place, Row, estimate, expected_error, people_row

@@ -20,9 +20,9 @@ from server.privacy.selection import (
     several_sensitivity,
     sparse_vector,
 )
+from server.releases.kinds.answer_shares import Share
 from server.releases.kinds.base import Error, ItemDraw, is_bounded, leaves_of, variables_of
 from server.releases.kinds.compared_answers import ComparedAnswers
-from server.releases.kinds.single import Share
 from server.releases.noisy_cells import Noise
 from server.releases.plans.items import Item
 from server.releases.survey_shapes import Shape, Source

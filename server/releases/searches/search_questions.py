@@ -10,8 +10,8 @@ import numpy as np
 
 from server.inputs import N_, refuse, shorten_value
 from server.privacy.selection import OngoingSearch
+from server.releases.kinds.answer_shares import Share
 from server.releases.kinds.base import path_of
-from server.releases.kinds.single import Share
 from server.releases.plans.items import Item
 from server.releases.searches.search_terms import answers_of
 from server.releases.survey_shapes import Shape, Source

@@ -8,11 +8,11 @@ from server.inputs import N_, refuse, shorten_value
 from server.inputs.decimals import format_decimal, parse_decimal
 from server.privacy.selection import OngoingSearch, SearchNoise, begin_search, plan_search
 from server.releases.basis import Basis
+from server.releases.kinds.answer_shares import Share
 from server.releases.kinds.base import is_countable
-from server.releases.kinds.single import Share
 from server.releases.plans.items import Item, ItemKind
 from server.releases.plans.plan_reader import LEAST_EPSILON, MOST_DELTA, MOST_EPSILON
-from server.releases.spending import rounded_down
+from server.releases.spending import round_loss_down
 from server.releases.survey_shapes import Shape, Variable
 
 CHANGE = 1 << 20
@@ -51,7 +51,7 @@ class SearchTerms:
     @property
     def noise(self) -> SearchNoise:
         """How noisy its comparisons are."""
-        return plan_search(self.positives, rounded_down(self.epsilon), rounded_down(self.delta))
+        return plan_search(self.positives, round_loss_down(self.epsilon), round_loss_down(self.delta))
 
     @property
     def item(self) -> Item:
@@ -141,9 +141,9 @@ def price_search(basis: Basis, terms: SearchTerms) -> SearchPrice:
     )
 
 
-def list_answers(shape: Shape, leaves: tuple[int, ...] | None = None) -> list[Share]:
+def list_answers(shape: Shape) -> list[Share]:
     """All answers that a search can be asked about; of yes and no the first is what is left of the other."""
-    everybody = shape.within(()) if leaves is None else leaves
+    everybody = shape.within(())
     return [
         Share(shape, variable, answer, everybody)
         for variable in shape.variables

@@ -8,7 +8,7 @@ from server.releases.values import Ledger
 from server.reports.contents.admission_sections import admitted_sentence
 from server.reports.contents.ledger_sections import NEIGHBOURS, mechanism
 from server.reports.contents.methods import interval_methods, make_paragraph
-from server.reports.contents.randomised import describe_randomisation
+from server.reports.contents.randomisation_texts import describe_randomisation
 from server.reports.population_weights import Weighting
 from server.reports.public_source import Published
 from server.reports.report import Report

@@ -3,10 +3,10 @@
 from server.output import charts
 from server.output.charts import DayBar, PlottedEstimate
 from server.output.documents import Chart
+from server.reports.chart_shapes import bars
 from server.reports.collection_progress import CollectionProgress, StratumProgress
 from server.reports.contents.estimate_sections import percent_label
 from server.reports.day_counts import Period, Timeline
-from server.reports.pictures import bars
 from server.reports.report import Report
 from server.reports.report_words import ReportWords
 

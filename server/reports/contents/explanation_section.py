@@ -11,6 +11,7 @@ from server.output.charts import PlottedEstimate
 from server.output.documents import Block, Cell, Chart, Number, Section, Table, Text
 from server.privacy.estimators.explained_effects import ExplainedEffect
 from server.privacy.estimators.limits import normal_quantile
+from server.reports.chart_shapes import count_doublings, ratio_axis
 from server.reports.contents import cell_texts
 from server.reports.contents.methods import make_paragraph
 from server.reports.explaining import ExplainedAnswer, ExplainedPredictor, say_effect
@@ -18,7 +19,6 @@ from server.reports.explaining.chosen_columns import CoinColumn, KnownColumn
 from server.reports.explaining.explained_columns import ExplainedStep
 from server.reports.explaining.explained_notes import list_notes
 from server.reports.explaining.explained_rows import OTHERS, STRATUM, TREND, WEEK
-from server.reports.pictures import count_doublings, ratio_axis
 from server.reports.report import Report
 from server.reports.report_words import ReportWords
 from server.reports.weighting_notes import UNWEIGHTED, list_weighting

@@ -82,14 +82,13 @@ def explain_mean(
         guess = words.macro("_macros.html", "with_unit", words.number(extent.guess), question.unit)
         parts.append(_("Best guess: %(guess)s.", guess=guess))
     if question.traits.levels:
-        first, last = (
-            answer_text(question, place, definition.language) for place in (0, len(question.options) - 1)
-        )
+        number = len(question.traits.name_answers(question))
+        first, last = (answer_text(question, place, definition.language) for place in (0, number - 1))
         parts.append(
             _(
                 "The answers are counted from 1 (“%(first)s”) to %(number)s (“%(last)s”).",
                 first=first,
-                number=len(question.options),
+                number=number,
                 last=last,
             )
         )

@@ -2,7 +2,7 @@
 
 from server.output.documents import Cell, Table, Text
 from server.reports.contents import cell_texts
-from server.reports.contents.text_sections import asked_of
+from server.reports.contents.text_sections import describe_readers
 from server.reports.report_words import ReportWords
 from server.study.answer_texts import otherwise_text, span_text
 from server.study.definitions import Definition, Question, SurveySection
@@ -46,9 +46,9 @@ def questions(words: ReportWords, definition: Definition) -> Table:
 def _describe_routing(words: ReportWords, definition: Definition, question: Question) -> tuple[Cell, Cell]:
     """Whom it was shown, and what is reported for the others."""
     if question.show_if is None:
-        return asked_of(words, definition, question), Text("–")
+        return describe_readers(words, definition, question), Text("–")
     otherwise = cell_texts.quote_text(definition, otherwise_text(question, definition.language))
-    return asked_of(words, definition, question), otherwise
+    return describe_readers(words, definition, question), otherwise
 
 
 def _list_answers(definition: Definition, question: Question) -> Text:

@@ -78,7 +78,7 @@ def _blocks(
         (_("What it hides"), Text(_((OF_TABLES if entry.covers.of_table else NEIGHBOURS)[entry.neighbours]))),
         _describe_rows(words, entry),
     ]
-    facts += weighted_by(words, entry)
+    facts += state_populations(words, entry)
     yield Facts(tuple(facts))
     yield from show_found(words, entry, questions)
     if apart:
@@ -161,7 +161,7 @@ def _name_asked(entry: Released, by_version: QuestionsByVersion) -> Iterator[str
         yield name if found is None else found[1].text
 
 
-def weighted_by(words: ReportWords, entry: Released) -> list[tuple[str, Cell]]:
+def state_populations(words: ReportWords, entry: Released) -> list[tuple[str, Cell]]:
     """Which populations its weighted numbers count, since when these stood, which strata do not stand alone."""
     _ = words.gettext
     people = entry.notes.get("weighted_population")

@@ -32,7 +32,7 @@ def texts(words: ReportWords, definition: Definition) -> Iterator[Section]:
         yield Section(f"text-{number}", _title(words, definition, entry), blocks)
 
 
-def asked_of(words: ReportWords, definition: Definition, entry: Entry) -> Text:
+def describe_readers(words: ReportWords, definition: Definition, entry: Entry) -> Text:
     """Whom an entry was shown: everybody, or those who gave certain answers before."""
     condition = entry.show_if
     if condition is None:
@@ -83,6 +83,6 @@ def _facts(words: ReportWords, definition: Definition, entry: Entry, place: int)
     if following is not None:
         facts.append((_("Stands before"), cell_texts.quote_question(definition, following)))
     if entry.show_if is not None:
-        facts.append((_("Shown to those who answered"), asked_of(words, definition, entry)))
+        facts.append((_("Shown to those who answered"), describe_readers(words, definition, entry)))
     if facts:
         yield Facts(tuple(facts))

@@ -59,8 +59,8 @@ def read_foreign_data(
     report = _report(study, table)
     sample = None
     if study.sampling is not None:
-        versions = [same_question(question.name, report.waves) for question in study.definition.questions]
-        known = Comparable(study.covariates, study.nodes, versions, report.waves)
+        questions = [same_question(question.name, report.waves) for question in study.definition.questions]
+        known = Comparable(study.covariates, study.nodes, questions, report.waves)
         sample = estimate_sample(study.sampling, table, known, CONFIDENCE)
     drawn = None if table.weights is None else SampleDesign(table.weights)
     if sample is not None:
@@ -79,10 +79,10 @@ def _report(study: StudyFile, table: ForeignTable) -> Report:
     strata = places_of(study.nodes)
     places, shares = table.place, None
     if table.weights is not None:
-        places, shares = _weigh(table.weights, str(study.weights))
+        places, shares = _group_weights(table.weights, str(study.weights))
         strata = [None] * len(shares)
     waves = tuple(_wave(study, table, number, strata, places) for number in study.definitions)
-    versions = [same_question(question.name, waves) for question in study.definition.questions]
+    questions = [same_question(question.name, waves) for question in study.definition.questions]
     today = surveys.today()
     return Report(
         definition=study.definition,
@@ -98,7 +98,7 @@ def _report(study: StudyFile, table: ForeignTable) -> Report:
         unseen=Unseen(0, 0, 0),
         pooled=True,
         waves=waves,
-        unweighted=tuple(estimate_question(each, range(len(strata)), CONFIDENCE) for each in versions),
+        unweighted=tuple(estimate_question(each, range(len(strata)), CONFIDENCE) for each in questions),
         nodes=study.nodes if shares is None else (),
         days=(),
         left_out=(),
@@ -108,7 +108,7 @@ def _report(study: StudyFile, table: ForeignTable) -> Report:
         populations_since=study.populations_since,
         admissions=(),
         stated_hidden=frozenset(),
-        by_row=None if shares is None else tuple(_weight(each, shares) for each in versions),
+        by_row=None if shares is None else tuple(_estimate_by_weight(each, shares) for each in questions),
     )
 
 
@@ -118,7 +118,9 @@ def _draw_from_strata(cell_of: NDArray[np.int64], shares: NDArray[np.float64]) -
     return SampleDesign((shares / sizes * len(cell_of))[cell_of], strata=cell_of)
 
 
-def _weight(question_versions: Sequence[WaveQuestion], shares: NDArray[np.float64]) -> QuestionReport:
+def _estimate_by_weight(
+    question_versions: Sequence[WaveQuestion], shares: NDArray[np.float64]
+) -> QuestionReport:
     """A question whose rows of one weight are a part; of versions that did not ask it nothing counts."""
     own = np.where(np.sum([one.wave.sizes for one in question_versions], axis=0) > 0, shares, 0.0)
     parts = [[place] for place in range(len(shares))]
@@ -127,7 +129,9 @@ def _weight(question_versions: Sequence[WaveQuestion], shares: NDArray[np.float6
     )
 
 
-def _weigh(weights: NDArray[np.float64], column: str) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+def _group_weights(
+    weights: NDArray[np.float64], column: str
+) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """The place of each row among the different weights, and what all rows of each count together."""
     different, places = np.unique(weights, return_inverse=True)
     if len(different) > MOST_WEIGHTS:

@@ -9,7 +9,7 @@ from server.output.labelled import CodeTable, CodeVariable
 from server.output.languages import DEFAULT_LANGUAGE, LANGUAGES, load_catalogue
 from server.privacy.designs import TOTAL
 from server.reports.codebook import mechanism_of, parameters_of
-from server.reports.contents.text_sections import asked_of
+from server.reports.contents.text_sections import describe_readers
 from server.reports.csv_cells import neutralise_text
 from server.reports.microdata.ddi_study import add_element, add_in_language, add_study
 from server.reports.microdata.labelled_responses import label_responses
@@ -134,7 +134,7 @@ def _say_asked(definition: Definition, name: str, language: str) -> str:
     question = _find_question(translated, name)
     words = ReportWords(language if language in LANGUAGES else DEFAULT_LANGUAGE)
     say = load_catalogue(words.locale).gettext
-    shown = asked_of(words, translated, question).text
+    shown = describe_readers(words, translated, question).text
     if question.show_if is None:
         return shown
     otherwise = otherwise_text(question, language)

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from server.output.languages import DEFAULT_LANGUAGE, LANGUAGES, RESPONDENT_LANGUAGES
 from server.reports.answer_names import AnswerTexts
-from server.reports.contents.text_sections import asked_of
+from server.reports.contents.text_sections import describe_readers
 from server.reports.report import Report
 from server.reports.report_words import ReportWords
 from server.study.answer_texts import otherwise_text, span_text
@@ -46,7 +46,7 @@ def _write_version(number: int, definition: Definition) -> Iterator[str]:
         if answers := list(_list_answers(entry, texts, language)):
             yield "\n".join(f"- {answer}" for answer in answers)
         if entry.show_if is not None:
-            yield f"*{words.gettext('Shown to those who answered')}: {asked_of(words, definition, entry).text}*"
+            yield f"*{words.gettext('Shown to those who answered')}: {describe_readers(words, definition, entry).text}*"
             if isinstance(entry, Question):
                 otherwise = otherwise_text(entry, language)
                 yield f"*{words.gettext('everybody else reports')}: {otherwise}*"

@@ -151,7 +151,7 @@ def sketch_questions(document: Document) -> dict[int, Question]:
     return {place: question for place, question in enumerate(sketches) if question is not None}
 
 
-def chosen_design(entry: Mapping[str, Any], share: float | None) -> BestChoice | None:
+def find_chosen_design(entry: Mapping[str, Any], share: float | None) -> BestChoice | None:
     """Which design `best_choice` stands for, and the variances it was chosen by."""
     design = entry.get("design", {})
     if design.get("mechanism") != "best_choice":

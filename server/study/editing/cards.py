@@ -7,7 +7,7 @@ from typing import Any
 from server.privacy.designs import BestChoice
 from server.study.answer_texts import word_answer
 from server.study.definitions import Question
-from server.study.editing.budget_shares import Spending, chosen_design, sketch_question
+from server.study.editing.budget_shares import Spending, find_chosen_design, sketch_question
 from server.study.editing.entry_shapes import NOT_SENT, mechanisms, parameters, strength_name
 from server.study.kinds import KINDS, PREFER_NOT_TO_SAY, Kind
 
@@ -83,7 +83,7 @@ def cards(document: Mapping[str, Any], spending: Spending) -> list[Card]:
                 mechanisms=mechanisms(entry),
                 parameters=parameters(entry),
                 strength=strength_name(entry),
-                best_choice=chosen_design(entry, spending.share),
+                best_choice=find_chosen_design(entry, spending.share),
                 sketch=sketch_question(entry, spending.share),
             )
         )

@@ -35,4 +35,4 @@ from server.study.planning.power_plans import (
 )
 from server.study.planning.scale_designs import ScaleNeeds, compare_scale_designs
 from server.study.planning.targets import Target, target
-from server.study.planning.unfinished import find_planned_number, planned_margin, planned_respondents
+from server.study.planning.unfinished_plans import find_planned_number, planned_margin, planned_respondents

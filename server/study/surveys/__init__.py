@@ -10,5 +10,5 @@ from server.study.surveys.publication import (
     publish,
     published_version,
 )
-from server.study.surveys.standings import Standing, find_standing, now, today
+from server.study.surveys.standings import Standing, find_closing, find_standing, now, today
 from server.study.surveys.survey_links import Shut, find_link, find_shut, is_slug, new_slug

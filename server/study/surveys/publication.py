@@ -15,7 +15,7 @@ from server.privacy.designs import round_up
 from server.store.models import Researcher, State, Stratum, Survey, SurveyVersion, Untidied
 from server.store.own_table_making import create_tables
 from server.study.definitions import Definition, Question, same_wording, version_of
-from server.study.definitions.published import parse_published
+from server.study.definitions.published_reader import parse_published
 from server.study.drafts import begin_draft, draft
 from server.study.editing import find_brackets
 from server.study.schedule import format_schedule, schedule_of

@@ -31,6 +31,11 @@ def now() -> datetime:
     return datetime.now(UTC).replace(tzinfo=None)
 
 
+def find_closing(closes_at: datetime | None, moment: datetime) -> datetime:
+    """When a survey that is open was closed, if a moment finds it closed: earlier where its closing time went by."""
+    return moment if closes_at is None else min(moment, closes_at)
+
+
 def find_standing(survey: Survey | sa.Row[Any], moment: datetime) -> Standing:
     """Whether a survey takes responses at a moment; `responses.standing` knows its cap too."""
     if survey.state != State.OPEN:

@@ -7,8 +7,8 @@ from flask import Response, request
 from server import reports
 from server.inputs import N_
 from server.reports.chosen_together import FIELD
-from server.reports.documents import to_json
 from server.reports.formats import FORMATS, Format
+from server.reports.json_report import to_json
 from server.store.models import Role, Survey
 from server.web.api.operations import ESTIMATES, Reply, operation
 from server.web.comparison_choice import read_comparison
@@ -22,7 +22,7 @@ from server.web.report_opening import (
     send_study_description,
     write_report,
 )
-from server.web.survey_choice import read_surveys_asked
+from server.web.survey_choice import read_compared_surveys
 
 _LANGUAGE = {"language": N_("Language of labels, one that the survey has texts in; its own without it")}
 _EXPLAINED = {
@@ -74,7 +74,7 @@ def _offer(chosen: Format) -> None:
             request.args.getlist(FIELD),
             read_explanation,
             read_comparison,
-            read_surveys_asked,
+            read_compared_surveys,
         )
         return Response(written, mimetype=chosen.content_type)
 

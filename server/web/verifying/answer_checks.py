@@ -15,7 +15,7 @@ from server.study.study_sheets import SurveySender
 from server.web.page_manifest import PATH
 from server.web.respondent_page import PublishedSurvey
 from server.web.response_headers import OFFLINE_POLICY
-from server.web.sender_parts import read_stated
+from server.web.sender_parts import read_stated_sender
 from server.web.verifying.answer_differences import compare_answers, compare_headers
 from server.web.verifying.page_matches import PageDifference, PageMatch, Shell, match_page
 from server.web.verifying.page_references import find_foreign_references
@@ -195,7 +195,7 @@ class AnswerChecker:
         # Whether the page may say so, its shell shows.
         policy = OFFLINE_POLICY if _WORKER in text else ""
         problems = compare_headers(answer, self._expect("/"), policy)
-        logo = read_stated(text).logo
+        logo = read_stated_sender(text).logo
         own: set[str] = set()
         if re.fullmatch("[0-9a-f]{64}", logo):
             own.add(f"/s/{slug}/logo/{logo}.png")
@@ -222,7 +222,7 @@ class AnswerChecker:
         self._drawer.note_match(matched.shell)
         self.pages[page, language] = key[2]
         found = dict(matched.data)
-        if (sender := read_stated(text)) != SurveySender():
+        if (sender := read_stated_sender(text)) != SurveySender():
             found["sender"] = json.dumps(sender.as_json(), ensure_ascii=False)
         return problems, found
 

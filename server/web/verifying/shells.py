@@ -17,10 +17,10 @@ from flask import Flask
 
 from server.inputs.decoding import parse_json
 from server.study.definitions import version_of
-from server.study.definitions.published import parse_published
+from server.study.definitions.published_reader import parse_published
 from server.study.ticket_keys import is_named, write_fingerprint
 from server.web.respondent_page import PublishedSurvey, draw_receipt_page, draw_unknown_page
-from server.web.sender_parts import draw_sender, read_stated
+from server.web.sender_parts import draw_sender, read_stated_sender
 from server.web.verifying.page_matches import Shell
 from server.web.verifying.page_variants import (
     SENDER,
@@ -160,7 +160,7 @@ class ShellDrawer:
     def name_sender(self, slug: str, language: str, page: str, shells: Iterable[Shell]) -> Iterator[Shell]:
         """Shells with who asks, drawn from what a served page states of that."""
         with self._asking(slug, language):
-            drawn = draw_sender(slug, read_stated(page))
+            drawn = draw_sender(slug, read_stated_sender(page))
         marked = list(zip(astuple(SENDER), astuple(drawn), strict=True))
         for shell in shells:
             text = shell.text

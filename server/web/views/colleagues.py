@@ -26,7 +26,7 @@ def page() -> ResponseReturnValue:
 def invite() -> ResponseReturnValue:
     """A link for a new colleague, shown once."""
     try:
-        name = people.checked_name(request.form.get("name", ""))
+        name = people.check_name(request.form.get("name", ""))
         secret = people.invite(session(), researcher(), name)
     except InputError as error:
         session().rollback()

@@ -58,9 +58,9 @@ def accept(secret: str) -> ResponseReturnValue:
 def _new_researcher(secret: str) -> tuple[Researcher, Survey | None]:
     """The account that the form asks for, with what the invitation gives, and the survey that it is to."""
     form = request.form
-    name = people.checked_name(form.get("name", ""))
-    login = people.checked_login(session(), form.get("login", ""))
-    password = people.checked_password(form.get("password", ""), login)
+    name = people.check_name(form.get("name", ""))
+    login = people.check_login(session(), form.get("login", ""))
+    password = people.check_password(form.get("password", ""), login)
     if form.get("again", "") != form.get("password", ""):
         raise refuse(422, "again", N_("must be the same password once more"))
     # A hash takes long on purpose: nobody must wait for the database's lock meanwhile.
@@ -69,7 +69,7 @@ def _new_researcher(secret: str) -> tuple[Researcher, Survey | None]:
     invitation = _invitation(secret, to_accept=True)
     inviter, survey, role = invitation.inviter, invitation.survey, invitation.role
     researcher = people.add(session(), name)
-    researcher.login = people.checked_login(session(), login, researcher)
+    researcher.login = people.check_login(session(), login, researcher)
     researcher.password_hash = password_hash
     people.accept(session(), invitation, researcher)
     change_log.record(session(), researcher, Action.COLLEAGUE_JOINED, None, name=people.get_name(inviter))

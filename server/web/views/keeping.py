@@ -139,7 +139,7 @@ def _right(survey: Survey) -> GivenRight | None:
     form = request.form
     kind = form.get("right", str(rights.RightKind.NONE))
     if kind not in {*rights.RightKind} and kind not in {
-        each.token for each in rights.given_rights(session(), survey)
+        each.token for each in rights.list_given_rights(session(), survey)
     }:
         raise refuse(422, "right", N_("must be one of the list; it is %(value)s"), value=shorten_value(kind))
     if kind == rights.RightKind.NONE:
@@ -180,7 +180,7 @@ def _page(survey: Survey, typed: str = "", problems: list[tuple[str, str]] | Non
         copied_title=gettext("%(title)s (copy)", title=title)[:_LONGEST_TITLE],
         strata=len(strata.list_leaves(strata.tree(session(), survey))),
         unpackable=unpackable,
-        rights=rights.given_rights(session(), survey),
+        rights=rights.list_given_rights(session(), survey),
         book=read_ledger(session(), survey),
         form=request.form,
         typed=typed,

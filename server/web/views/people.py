@@ -27,7 +27,7 @@ def invite(survey: Survey) -> ResponseReturnValue:
     """A link that gives a role, shown once."""
     form = request.form
     try:
-        name = people.checked_name(form.get("name", ""))
+        name = people.check_name(form.get("name", ""))
         secret = people.invite(session(), researcher(), name, survey, form.get("role", ""))
     except InputError as error:
         session().rollback()

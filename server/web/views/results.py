@@ -41,7 +41,7 @@ from server.web.result_choices import (
     list_crossable,
 )
 from server.web.security import on_survey
-from server.web.survey_choice import SurveysChoice, read_surveys_asked
+from server.web.survey_choice import SurveysChoice, read_compared_surveys
 from server.web.versions_choice import VersionsChoice
 
 blueprint = Blueprint("results", __name__, url_prefix="/manage/surveys/<slug>")
@@ -105,7 +105,7 @@ def _offer(chosen: Format) -> None:
             args.getlist(FIELD),
             read_explanation,
             read_comparison,
-            read_surveys_asked,
+            read_compared_surveys,
         )
         return send_download(written, chosen.content_type, name_of_report(found, chosen.ending))
 

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from server.privacy import accounting, designs, noise
 from server.privacy.auditing.cases import Case, Finding, approximate, by_dealing
-from server.privacy.auditing.reported import coins_of
+from server.privacy.auditing.report_coins import coins_of
 from server.privacy.designs import TOTAL
 
 DELTA = 1e-6

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from server.privacy import designs
 from server.privacy.auditing.cases import Case, Finding, by_counting, by_running, exact, of_coins
-from server.privacy.auditing.reported import coins_of, coins_of_reports
+from server.privacy.auditing.report_coins import coins_of, coins_of_reports
 from server.privacy.designs import Design
 
 _RUNS = 240_000

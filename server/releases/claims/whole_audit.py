@@ -11,29 +11,27 @@ from server.privacy.auditing.cases import Case, Verdict, judge
 from server.releases.claims import question_cases, release_cases, search_cases
 
 
-def shipped_cases() -> list[Case]:
+def list_shipped_cases() -> list[Case]:
     """What the library and the pages and commands run."""
     return [*shipped.cases(), *question_cases.cases(), *release_cases.cases(), *search_cases.cases()]
 
 
 def cases() -> list[Case]:
     """What is tried, in the order of the table: shipped first."""
-    return [*shipped_cases(), *published_errors.cases()]
+    return [*list_shipped_cases(), *published_errors.cases()]
 
 
-def judge_all(workers: int | None = None, begin: Callable[[], None] | None = None) -> Iterator[Verdict]:
+def judge_all(begin: Callable[[], None]) -> Iterator[Verdict]:
     """Try every case; yields in the order of the table.
 
     Parameters
     ----------
-    workers : int, optional
-        Processes; as many as there are cores, four at most, by default.
-    begin : callable, optional
-        What each of them does first.
+    begin : callable
+        What each process does first: there are as many as cores, four at most.
     """
     # Fresh processes: a forked copy of a process with threads may hang. Noise is dealt in them, not here.
     context = multiprocessing.get_context("spawn")
-    number = workers or min(4, os.cpu_count() or 1)
+    number = min(4, os.cpu_count() or 1)
     others = multiprocessing.active_children()
     with ProcessPoolExecutor(number, mp_context=context, initializer=begin) as pool:
         try:

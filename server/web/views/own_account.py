@@ -34,13 +34,13 @@ def save() -> ResponseReturnValue:
     who = researcher()
     try:
         _check_password(who)
-        name = people.checked_name(request.form.get("name", ""))
-        login = people.checked_login(session(), request.form.get("login", ""), who)
+        name = people.check_name(request.form.get("name", ""))
+        login = people.check_login(session(), request.form.get("login", ""), who)
         new = _new_password(who, login)
         # Checked first, hashed off the lock: what was read is read again.
         session().rollback()
         password_hash = None if new is None else people.hash_password(new)
-        people.checked_login(session(), login, who)
+        people.check_login(session(), login, who)
     except InputError as error:
         return _show_refusal(error)
     if (name, login) != (who.name, who.login):
@@ -149,7 +149,7 @@ def _new_password(who: Researcher, login: str) -> str | None:
     new = request.form.get("password", "")
     if not new and who.password_hash is not None:
         return None
-    password = people.checked_password(new, login)
+    password = people.check_password(new, login)
     if request.form.get("again", "") != new:
         raise refuse(422, "again", N_("must be the same password once more"))
     return password

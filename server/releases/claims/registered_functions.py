@@ -62,7 +62,7 @@ def find_missing(cases: Iterable[Case]) -> list[str]:
 def find_lacking(entered: Set[CodeType], named: Set[str]) -> list[str]:
     """What can be run, but for what was entered and, of what is registered by name, is named."""
     items = {**_of_privacy(), **_elsewhere()}
-    registered = kinds_registered() | {
+    registered = list_registered_kinds() | {
         question_cases.name_case(*each) for each in question_cases.list_mechanisms()
     }
     return sorted(name for name, codes in items.items() if not codes <= entered) + sorted(registered - named)
@@ -86,7 +86,7 @@ def codes_entered(case: Case) -> set[CodeType]:
     return found
 
 
-def kinds_registered() -> set[str]:
+def list_registered_kinds() -> set[str]:
     """Each kind of release with each noise, under both kinds of neighbours."""
     return {
         name_case(kind, noise, neighbours)

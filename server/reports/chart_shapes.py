@@ -1,4 +1,4 @@
-"""What charts beside those of estimates are drawn from: responses per day, ratios."""
+"""The shapes of charts that show no estimates: bars of responses per day, and the axis of ratios."""
 
 import math
 from collections.abc import Sequence

@@ -32,7 +32,7 @@ def narrow_shape(item: Item, shape: Shape, field: str) -> Shape:
     InputError
         On a condition or a break that the columns have nothing for.
     """
-    chosen_values(item, shape, field)
+    find_chosen_values(item, shape, field)
     if item.breaks:
         variables = (
             _in_bins(item, variable, field) if variable.name in item.questions else variable
@@ -46,7 +46,7 @@ def narrow_source(item: Item, source: Source, field: str) -> Source:
     """The rows that the item is about, as it sees them."""
     if not item.where and not item.breaks:
         return source
-    masks = chosen_values(item, source.shape, field)
+    masks = find_chosen_values(item, source.shape, field)
     edges = {
         variable.name: np.array([first for _, first in _bins(item, variable, field)])
         for variable in source.shape.variables
@@ -56,7 +56,7 @@ def narrow_source(item: Item, source: Source, field: str) -> Source:
     return Source(narrow_shape(item, source.shape, field), rows)
 
 
-def chosen_values(item: Item, shape: Shape, field: str) -> Mapping[str, Mask]:
+def find_chosen_values(item: Item, shape: Shape, field: str) -> Mapping[str, Mask]:
     """By column, which of its values fulfil all conditions on it: places of its answers, or steps of its numbers.
 
     Raises
