@@ -83,6 +83,30 @@ def test_a_refused_purchase_spends_nothing(client: FlaskClient, survey: Publishe
     assert client.post(plain.url, json=plain.response(ticket="A" * 384, invitation=other)).status_code == 410
 
 
+def test_a_full_survey_sells_no_ticket_and_answers_what_was_bought_alike(
+    client: FlaskClient, survey: Published, database_url: str
+) -> None:
+    """To a page that was opened before it was full: the code would be used for nothing."""
+    codes = factories.invite(database_url, survey.slug, 3)
+    first, lost, late = (draw(find_key(database_url, survey.slug)) for _ in codes)
+    sold = ask(client, survey.slug, codes[0], first).json
+    assert sold is not None
+    bought = ask(client, survey.slug, codes[1], lost).json
+    assert bought is not None
+    ticket = first.finish(read_text(sold["signature"]))
+    factories.settle(database_url, survey.slug, cap=1)
+    assert client.post(survey.url, json=survey.response(ticket=ticket)).status_code == 201
+    before = dump(database_url)["invitations"]
+    answer = ask(client, survey.slug, codes[2], late)
+    assert (answer.status_code, answer.json and answer.json["error"]["field"]) == (410, "survey")
+    assert dump(database_url)["invitations"] == before
+    again = ask(client, survey.slug, codes[1], lost).json
+    assert again is not None
+    assert again["signature"] == bought["signature"]
+    factories.settle(database_url, survey.slug, cap=2)
+    assert ask(client, survey.slug, codes[2], late).status_code == 200
+
+
 def test_who_asks_too_often_is_asked_to_wait(sqlite: NewDatabase) -> None:
     database_url = sqlite(True)
     app = create_app(Config(database_url=database_url, proxies=(ip_network("127.0.0.1"),)))

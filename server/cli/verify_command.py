@@ -91,7 +91,10 @@ def _print_json(site: str, signed: str | None, compared: "SiteComparison") -> No
         "site": site,
         "signed": signed,
         "agrees": compared.agrees,
-        "compared": [{"what": found.what, "problems": found.problems} for found in compared.findings],
+        "compared": [
+            {"what": found.what, "problems": found.problems, "whole": found.whole}
+            for found in compared.findings
+        ],
         "data": compared.data,
         "cannot_see": CANNOT_SEE,
     }
@@ -101,7 +104,7 @@ def _print_json(site: str, signed: str | None, compared: "SiteComparison") -> No
 def _print_table(signed: str | None, compared: "SiteComparison", linked: bool) -> None:
     if signed is not None:
         click.echo(make_plain(f"The manifest is signed: {signed}"))
-    rows = [[found.what, problem] for found in compared.findings for problem in found.problems or ("same",)]
+    rows = [[found.what, said] for found in compared.findings for said in found.outcome]
     print_table(["what", "result"], rows)
     for slug, data in compared.data.items():
         stated = "; ".join(f"{name}: {value}" for name, value in data.items())

@@ -14,7 +14,7 @@ from tests.browser.site_users import DESK, PHONE, SURVEY, Desk, Respondent, sign
 from tests.support import factories
 
 SENT = "Sent. Thank you."
-NOT_STORED = "Your answers were not stored"
+STILL_HERE = "Your answers are still waiting here"
 REVIEWED = "This is what you were about to send"
 ANSWERED = "This survey was already answered on this device"
 FORBIDDEN = (
@@ -78,12 +78,12 @@ def test_invitations_switched_on_close_the_link_and_the_new_one_sends_the_same(
     visit, body = ready(open_page, links.get(stratum, survey.slug))
     invited = invite_from_now_on(installation, survey.slug, stratum)
     visit.button("Send").click()
-    expect(visit.heading(NOT_STORED)).to_be_visible()
+    expect(visit.heading(STILL_HERE)).to_be_visible()
     expect(visit.page.get_by_text("This link was replaced by a new one")).to_be_visible()
-    expect(visit.page.get_by_text("waits on this device")).to_be_visible()
+    expect(visit.page.get_by_text("they have not been stored")).to_be_visible()
     assert rows_of(installation, body) == []
     visit.open()
-    expect(visit.heading(NOT_STORED)).to_be_visible()
+    expect(visit.heading(STILL_HERE)).to_be_visible()
     visit = Respondent(visit.page, invited).open()
     expect(visit.heading(REVIEWED)).to_be_visible()
     assert json.loads(visit.sent_body()) == {**json.loads(body), "invitation": invited.partition("#")[2]}
@@ -99,7 +99,7 @@ def test_invitations_switched_on_where_nothing_can_be_kept(
     visit.button("Send").click()
     expect(visit.heading("Your answers were not accepted")).to_be_visible()
     expect(visit.page.get_by_text("Your link was closed in the meantime.")).to_be_visible()
-    expect(visit.page.get_by_text("waits on this device")).to_have_count(0)
+    expect(visit.page.get_by_text("they have not been stored")).to_have_count(0)
 
 
 def test_what_had_arrived_before_its_link_was_closed_is_acknowledged(
@@ -158,11 +158,11 @@ def test_parts_added_below_a_stratum_are_told_of_and_the_link_of_one_sends_the_s
     visit, body = ready(open_page, link)
     parts = factories.plant(installation.database_url, survey.slug, "Spain > Madrid\nSpain > Lugo")
     visit.button("Send").click()
-    expect(visit.heading(NOT_STORED)).to_be_visible()
+    expect(visit.heading(STILL_HERE)).to_be_visible()
     expect(visit.page.get_by_text("The group of this link was divided")).to_be_visible()
     assert rows_of(installation, body) == []
     visit.open()
-    expect(visit.heading(NOT_STORED)).to_be_visible()
+    expect(visit.heading(STILL_HERE)).to_be_visible()
     part = Respondent(visit.page, parts["Spain > Lugo"]).open()
     expect(part.heading(REVIEWED)).to_be_visible()
     expect(part.page.get_by_text("Spain > Lugo")).to_be_visible()

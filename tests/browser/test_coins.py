@@ -88,6 +88,28 @@ def test_going_back_changes_what_is_kept_under_the_same_coins(
     assert json.loads(visit.sent_body()) == second
 
 
+def test_a_browser_that_was_killed_after_sending_denies_nothing_and_sends_it_once(
+    visit: Respondent, installation: factories.Served
+) -> None:
+    """Its disk has what the review kept, and not yet that it has arrived: nobody is told that it was stored nowhere."""
+    page = visit.page
+    visit.answer("Yes", "No", "Yes")
+    shown = visit.sent_body()
+    on_disk = page.evaluate("Object.entries(localStorage)")
+    visit.send()
+    page.evaluate(
+        "notes => { localStorage.clear(); for (const note of notes) localStorage.setItem(...note); }", on_disk
+    )
+    page.reload()
+    expect(visit.heading(REVIEWED)).to_be_visible()
+    expect(page.get_by_text("As far as this device knows, it has not been stored.")).to_be_visible()
+    expect(page.get_by_text("it counts no more than once")).to_be_visible()
+    assert visit.sent_body() == shown
+    visit.send()
+    stored = factories.stored_id(json.loads(shown))
+    assert sum(row[0] == stored for row in factories.list_responses(installation.database_url)) == 1
+
+
 def test_only_erasing_begins_anew(visit: Respondent) -> None:
     page = visit.page
     for reload in (False, True):

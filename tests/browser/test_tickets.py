@@ -344,6 +344,30 @@ def test_a_ticket_goes_once_its_link_is_opened_after_the_survey_was_closed(
     assert page.evaluate(STORED) == ""
 
 
+@pytest.mark.parametrize("ends", ["full", "closed"])
+def test_a_page_that_was_opened_before_says_that_no_ticket_is_sold_any_more(
+    open_page: Opener, installation: factories.Served, survey: factories.Published, ends: str
+) -> None:
+    """And not to try again; the code stays unused."""
+    (code,) = factories.invite(installation.database_url, survey.slug, 1)
+    page = open_page(**PHONE)
+    open_page.watch(page).expect("410")
+    respondent = Respondent(page, survey.slug).open(f"#{code}")
+    expect(page.get_by_role("heading", name="You have an invitation")).to_be_visible()
+    before = factories.dump(installation.database_url)["purchases"]
+    if ends == "full":
+        (ticket,) = ticket_buyers.make_tickets(installation.database_url, survey.slug, 1)
+        sent = survey.response(ticket=ticket)
+        assert factories.ask(f"{installation.url}{survey.url}", sent)[0] == 201
+        factories.settle(installation.database_url, survey.slug, cap=1)
+    else:
+        factories.close(installation.database_url, survey.slug)
+    respondent.start(3)
+    expect(respondent.heading("This survey is closed")).to_be_visible()
+    expect(page.get_by_text("As many responses as were looked for")).to_have_count(int(ends == "full"))
+    assert factories.dump(installation.database_url)["purchases"] == before
+
+
 def test_each_link_has_its_own_ticket_on_a_device(open_page: Opener, installation: factories.Served) -> None:
     survey, slugs = ticket_buyers.publish(installation.database_url, "North\nSouth", SURVEY)
     page = open_page(**PHONE)

@@ -66,7 +66,7 @@ def test_invitations_hold_for_new_links_and_the_old_ones_close(
         for language, said in (("en", "This link is closed"), ("es", "Este enlace está cerrado")):
             page = client.get(f"/s/{slug}?lang={language}")
             assert (page.status_code, f"<h1>{said}</h1>" in page.text) == (410, True)
-            assert language == "es" or "no answer was sent." in page.text
+            assert language == "es" or "no answer was sent now." in page.text
         refused = client.get(f"/s/{slug}/survey.json"), client.post(f"/s/{slug}/responses", json=body)
         assert [(each.status_code, each.json["error"]["field"]) for each in refused] == [
             (410, "replaced_link")
@@ -116,7 +116,7 @@ def test_the_page_the_definition_and_the_intake_say_the_same_of_a_link_that_was_
     body = {"id": "8c" * 16, "version": survey.version, "reports": [0, 1]}
     page = client.get(f"/s/{slug}")
     assert (page.status_code, "Its group was divided" in page.text) == (410, True)
-    assert "no answer was sent." in page.text
+    assert "no answer was sent now." in page.text
     for answer in (client.get(f"/s/{slug}/survey.json"), client.post(f"/s/{slug}/responses", json=body)):
         assert (answer.status_code, answer.json["error"]["field"]) == (410, "link")
     factories.settle(database_url, survey.slug, paused=True)

@@ -20,10 +20,10 @@ from server.collect.responses.open_links import (
     find_link_standing,
     find_room,
 )
-from server.collect.responses.storing import Content, StoredKey, find_stored, store
+from server.collect.responses.storing import StoredKey, find_stored, store
 from server.collect.submissions import Submission, parse_submission
 from server.collect.tickets import SpentKey
-from server.inputs import N_, InputError, refuse
+from server.inputs import InputError
 from server.store.revisions import raise_revisions
 from server.study.surveys import Standing
 
@@ -94,7 +94,7 @@ def accept_all(
     group = _Arrivals(arrivals, doors, codes, spent, rooms, now)
     # Storing says which of them were there already. Unless somebody is refused, it makes no difference to anybody what
     # else was: as a rule nobody has to look for that.
-    verdict = group.judge({})
+    verdict = group.judge(set())
     if len(verdict.taken) < len(arrivals):
         verdict = group.judge(
             find_stored(connection, [(survey, each.submission.id) for survey, each in at_home])
@@ -105,14 +105,8 @@ def accept_all(
     if codes:
         used = {(key[0], submission.invitation) for key, _link, submission in rows if key in stored}
         response_codes.give_back_unused(connection, codes, used)
-    there = find_stored(connection, taken.keys() - stored) if len(stored) < len(taken) else {}
     for key in taken.keys() - stored:
-        place = taken.pop(key)
-        try:
-            _is_known(there, key, doors[arrivals[place].slug], arrivals[place].submission)
-            outcomes[place] = Acceptance.KNOWN
-        except InputError as error:
-            outcomes[place] = error
+        outcomes[taken.pop(key)] = Acceptance.KNOWN
     filled = {survey for survey, _id in taken if verdict.left.get(survey) == 0}
     if filled:  # from now on their links show another page
         raise_revisions(connection, filled)
@@ -127,10 +121,6 @@ class _LinkRules:
         self.survey_id: int = link.survey.id
         self.stratum_id = link.stratum_id
         self.standing = find_link_standing(link, now)
-
-    def content(self, submission: Submission) -> Content:
-        """What is stored of a response, but for its id and its day."""
-        return submission.reports, submission.version, self.stratum_id
 
 
 class _Verdict(NamedTuple):
@@ -152,10 +142,14 @@ class _Arrivals:
     rooms: Mapping[int, int]
     now: datetime
 
-    def judge(self, stored: Mapping[StoredKey, Content | None]) -> _Verdict:
-        """What becomes of each, where these are stored already."""
+    def judge(self, stored: Collection[StoredKey]) -> _Verdict:
+        """What becomes of each, where these are stored already, or were taken back.
+
+        Another one with the id of such a one is answered as that would be: whoever has found a receipt could else try
+        out what was sent with it.
+        """
         known, used, spent, left = (
-            dict(stored),
+            set(stored),
             set[tuple[int, str | None]](),
             set(self.spent),
             dict(self.rooms),
@@ -166,7 +160,7 @@ class _Arrivals:
             try:
                 door = find(self.links, slug)
                 key = door.survey_id, submission.id
-                if _is_known(known, key, door, submission):
+                if key in known:
                     outcomes.append(Acceptance.KNOWN)
                     continue
                 check_standing(door.standing)
@@ -194,23 +188,13 @@ class _Arrivals:
                 continue
             outcomes.append(Acceptance.STORED)
             # The next of this group meets what this one leaves.
-            known[key] = door.content(submission)
+            known.add(key)
             if code is not None:
                 used.add(sent)
             if ticket is not None:
                 spent.add(ticket)
             taken[key] = place
         return _Verdict(outcomes, taken, left)
-
-
-def _is_known(
-    known: Mapping[StoredKey, Content | None], key: StoredKey, door: _LinkRules, submission: Submission
-) -> bool:
-    """Whether this very response is stored already, or was taken back; an error if its id is, with other content."""
-    content = known.get(key)
-    if content is not None and content != door.content(submission):
-        raise refuse(409, "id", N_("must be new; another response has it"))
-    return key in known
 
 
 def _take_room(left: dict[int, int], survey_id: int) -> None:

@@ -8,7 +8,14 @@ import sqlalchemy as sa
 
 from server.collect import invitation_batches, response_codes
 from server.collect.response_codes import Code
-from server.collect.responses.open_links import Links, ResponseLink, check_standing, find, find_link_standing
+from server.collect.responses.open_links import (
+    Links,
+    ResponseLink,
+    check_standing,
+    count_room,
+    find,
+    find_link_standing,
+)
 from server.collect.submissions import LOOK_LIMIT, parse_invitation
 from server.collect.tickets import decode_text
 from server.inputs import N_, parse_json, refuse
@@ -16,6 +23,7 @@ from server.store.models import InvitationBatch
 from server.store.own_tables import invitations_of, purchases_of
 from server.store.sealed_secrets import LostKeyError
 from server.study.blind_signatures import SIGNATURE_LENGTH, is_below, sign_blinded
+from server.study.surveys import Standing
 from server.study.ticket_keys import open_key
 
 
@@ -81,6 +89,8 @@ def sell(connection: sa.Connection, purchase: Purchase, now: datetime, links: Li
     again = _was_sold(connection, link.survey.id, purchase)
     known = Code(code.stratum_id, spent=False) if code is not None and again else code
     response_codes.check(known, purchase.code, link.invited, link.stratum_id)
+    if not again and count_room(connection, link.survey) == 0:  # it would be used for nothing
+        check_standing(Standing.FULL)
     if not is_below(purchase.blinded, link.ticket_key):
         raise refuse(422, "blinded", N_("must be a number below the modulus of this link’s key"))
     try:

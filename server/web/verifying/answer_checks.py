@@ -64,6 +64,10 @@ class AnswerChecker:
         survey = self._accept_survey(slug, answer) if answer and answer.status == 200 else None
         self._surveys[slug] = answer, survey
 
+    def is_survey_known(self, slug: str) -> bool:
+        """Whether the pages that a link has while it takes responses can be drawn."""
+        return self._surveys[slug][1] is not None
+
     def _accept_survey(self, slug: str, answer: SiteAnswer) -> PublishedSurvey | None:
         """A survey of which pages can be drawn."""
         try:

@@ -26,6 +26,7 @@ _AT_ONCE = 4
 """Requests under way."""
 _ENGLISH = tuple(visitor for visitor in VISITORS if visitor.language == "English")
 """Who asks for what is beside a survey's page in each language by its address, as links of such a page do."""
+_SAME_IN_PART = "same headers, loads nothing else; the rest was not compared: no responses are taken"
 Check = Callable[[SiteAnswer, Visitor], list[str]]
 """What is wrong with an answer to a visitor."""
 
@@ -36,10 +37,19 @@ class UnreachableError(Exception):
 
 @dataclass(frozen=True)
 class SiteFinding:
-    """One thing that was compared, and what differs: each problem with the visits that met it."""
+    """One thing that was compared, and what differs: each problem with the visits that met it.
+
+    What is not `whole` was compared by its headers and by what it loads alone.
+    """
 
     what: str
     problems: tuple[str, ...]
+    whole: bool
+
+    @property
+    def outcome(self) -> tuple[str, ...]:
+        """What differs, or in how far nothing does."""
+        return self.problems or ("same" if self.whole else _SAME_IN_PART,)
 
 
 @dataclass(frozen=True)
@@ -68,6 +78,7 @@ class _Target:
     path: str
     check: Check
     visitors: tuple[Visitor, ...] = VISITORS
+    whole: bool = True
 
     @property
     def visits(self) -> int:
@@ -106,8 +117,11 @@ class _SiteComparer:
         self, fetcher: Fetcher, slugs: Sequence[str], tell: Callable[[int, int], None]
     ) -> SiteComparison:
         """Visit every file, the front page and the pages of links as each visitor, twice."""
+        first: list[str] = []
         try:
-            await fetcher.fetch("/", VISITORS[0], ENCODINGS[0])
+            first = self._checker.check_file(
+                "/", await fetcher.fetch("/", VISITORS[0], ENCODINGS[0]), VISITORS[0]
+            )
         except FetchError as error:
             if not error.reached:
                 raise UnreachableError(str(error)) from None
@@ -120,6 +134,7 @@ class _SiteComparer:
             targets.append(_Target(f"front page, in {name}", path, check, _ENGLISH))
         targets += [_Target(path, path, partial(self._checker.check_file, path)) for path in self._files]
         met: dict[str, dict[str, list[str]]] = {target.what: {} for target in targets}
+        met["front page"] |= {problem: [f"{VISITORS[0].name}, before the visits"] for problem in first}
         places = asyncio.Semaphore(_AT_ONCE)
         # Beside the loop, and one at a time: a page that differs is compared with thousands, and whatever is on its
         # way meanwhile would seem to have come too late.
@@ -179,22 +194,32 @@ class _SiteComparer:
 
     def _list_link(self, slug: str) -> list[_Target]:
         page = partial(self._checker.check_page, slug)
+        drawn = self._checker.is_survey_known(slug)
         return [
             _Target(f"page of {slug}", f"/s/{slug}", partial(page, None)),
             *(
                 _Target(f"page of {slug}, in {name}", f"/s/{slug}?lang={reading}", partial(page, reading))
                 for reading, name in list_readings()
             ),
-            _Target(f"survey of {slug}", f"/s/{slug}/survey.json", partial(self._checker.check_survey, slug)),
+            _Target(
+                f"survey of {slug}",
+                f"/s/{slug}/survey.json",
+                partial(self._checker.check_survey, slug),
+                whole=drawn,
+            ),
             *(
                 _Target(
-                    f"{what} of {slug}{named}", f"/s/{slug}/{page}{asked}", partial(check, slug, reading), who
+                    f"{what} of {slug}{named}",
+                    f"/s/{slug}/{page}{asked}",
+                    partial(check, slug, reading),
+                    who,
+                    whole,
                 )
-                for what, page, check in (
-                    ("screens", "screens", self._checker.check_screens),
-                    ("explanation", "how", self._checker.check_how),
-                    ("tablet", "tablet", self._checker.check_tablet),
-                    ("receipts", "receipt", self._checker.check_receipt),
+                for what, page, check, whole in (
+                    ("screens", "screens", self._checker.check_screens, drawn),
+                    ("explanation", "how", self._checker.check_how, drawn),
+                    ("tablet", "tablet", self._checker.check_tablet, drawn),
+                    ("receipts", "receipt", self._checker.check_receipt, True),
                 )
                 for reading, named, asked, who in (
                     (None, "", "", VISITORS),
@@ -208,7 +233,8 @@ def _conclude(target: _Target, problems: Mapping[str, Sequence[str]]) -> SiteFin
     return SiteFinding(
         target.what,
         tuple(
-            f"{problem} ({'each of the visits' if len(met) == target.visits else '; '.join(met)})"
+            f"{problem} ({'each of the visits' if len(met) >= target.visits else '; '.join(met)})"
             for problem, met in problems.items()
         ),
+        target.whole,
     )
