@@ -23,7 +23,8 @@ def find_meant(scope: Scope, patterns: RoutePatterns) -> bytes | None:
     path: str = scope["path"]
     link = _LINK.match(path)
     meant = path.rstrip("/") if link is None else (link[0].lower() + path[link.end() :]).rstrip(_AFTER)
-    if meant == path or patterns.find("GET", meant) == OTHER:
+    # Whatever begins with two slashes names another site.
+    if meant == path or meant.startswith("//") or patterns.find("GET", meant) == OTHER:
         return None
     query = quote(scope["query_string"], safe=string.punctuation)
     return (quote(meant) + ("?" + query if query else "")).encode()
