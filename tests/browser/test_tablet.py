@@ -394,6 +394,17 @@ def test_the_next_person_finds_the_language_of_whoever_hands_it_round(tablet: Re
     assert page.evaluate("history.length") == 3
 
 
+def test_a_person_whose_page_is_come_back_to_leaves_no_language_behind(tablet: Respondent) -> None:
+    """As a browser does that opens again what was open when it ended, or Back from another site."""
+    page = tablet.page
+    there = change_language(tablet, "ar")
+    there.button("Start").click()
+    page.goto("/help")
+    page.go_back()
+    await_hand_over(tablet)
+    assert page.evaluate("document.documentElement.lang") == "en"
+
+
 HELD = """() => {
   const request = navigator.locks.request.bind(navigator.locks);
   const released = new Promise((resolve) => { globalThis.release = resolve; });
