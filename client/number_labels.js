@@ -4,10 +4,10 @@ import { PASS, kinds } from './design.js';
 import { write } from './digits.js';
 import { ofChoice } from './labels.js';
 import { between, binnedNumber, gridOf, number } from './numbers.js';
-import { copy, picture, put, reader, says, spoken, translate } from './page.js';
+import { copy, picture, put, reader, says, translate } from './page.js';
 
-// Numbers are written as the language writes them that the survey speaks, which is known when its definition is here.
-export const figures = { format: (value, options) => write(value, spoken(), { maximumFractionDigits: 20, ...options }) };
+// As the reader's language writes them, whatever the survey speaks: where a comma is for decimals, 1,500 is one and a half.
+export const figures = { format: (value, options) => write(value, reader(), { maximumFractionDigits: 20, ...options }) };
 const either = (names) => new Intl.ListFormat(reader(), { type: 'disjunction' }).format(names);
 
 export const withUnit = (value, { unit = '' }) => [figures.format(value), translate(unit)].filter(Boolean).join(' ');

@@ -72,8 +72,8 @@ export const own = { lang: '', translations: {}, write: (element, text, lang) =>
 export const translate = (text) => (reader() === own.lang ? text : own.translations[reader()]?.[text] ?? text);
 export const quote = (element, text, lang = languageOf(text)) => Object.assign(element, { textContent: translate(text), lang, dir: 'auto' });
 
-/** The language that a survey speaks to the reader: of its numbers, and of answers that we word. */
-export const spoken = () => (own.translations[reader()] ? reader() : own.lang);
+/** The language that a survey speaks to the reader: of answers that we word. */
+const spoken = () => (own.translations[reader()] ? reader() : own.lang);
 export const languageOf = (text) => (translate(text) !== text || Object.values(says()).includes(text) ? spoken() : own.lang);
 
 export const textOf = (question, answer) => optionOf(question, answer)?.text ?? says()[answer || 'none'];

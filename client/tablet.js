@@ -101,7 +101,7 @@ async function open() {
     return;
   }
   const loaded = performance.getEntriesByType('navigation').at(0)?.type;
-  if (record.pin && loaded === 'reload' && location.search !== record.home) loadAnew(location.pathname + record.home); // somebody stopped
+  if (record.pin && loaded !== 'navigate' && location.search !== record.home) loadAnew(location.pathname + record.home); // somebody stopped
   else if (record.pin) await showHandOver();
   else await showBeginning(record);
   send({ all: !record.pin });

@@ -101,6 +101,16 @@ def test_connection_lost_in_the_middle_of_a_body_stores_nothing(site: tuple[Serv
     assert len(list_responses(served.database_url)) == len(before) + 1
 
 
+@pytest.mark.parametrize(
+    "path", ["//other.example/", "//other.example/help/", "/s//other.example/", "//help/"]
+)
+def test_no_address_leads_to_another_site(site: tuple[Served, Published], path: str) -> None:
+    """A slash too many is left out behind an address, and never leaves the name of another site before it."""
+    served, _survey = site
+    status, headers, _page = factories.ask(served.url + path)
+    assert (status, headers["Location"]) == (404, None)
+
+
 def test_sign_in_link_that_is_printed_works_once(site: tuple[Served, Published]) -> None:
     served, _survey = site
 

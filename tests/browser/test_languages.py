@@ -1,5 +1,7 @@
 """Respondents' pages in languages of theirs alone: lines from right to left, and another language in the middle."""
 
+import re
+
 from playwright.sync_api import Page, expect
 
 from server.output.languages import RESPONDENT_LANGUAGES
@@ -109,6 +111,41 @@ def test_a_survey_is_read_in_the_reader_s_language_and_what_is_missing_as_it_is(
     page.get_by_role("textbox").fill("7,5")
     reader.button("Next").click()
     reader.send()
+
+
+def test_numbers_are_written_as_the_reader_reads_them_also_in_a_survey_of_another_language(
+    open_page: Opener, installation: factories.Served
+) -> None:
+    """A comma is for thousands in English and for decimals in Spanish: 999,999 would be a thousand."""
+    wide = {"kind": "number", "low": 0, "high": 999_999, "step": 1}
+    questions = [
+        {
+            **wide,
+            "name": "cost",
+            "text": "What did it cost?",
+            "design": {"mechanism": "stochastic_rounding", "epsilon": 1.0},
+        },
+        {
+            **wide,
+            "name": "paid",
+            "kind": "binned_number",
+            "text": "What was paid?",
+            "cuts": [10_000],
+            "design": {"mechanism": "k_ary", "epsilon": 1.0},
+        },
+    ]
+    survey = factories.publish(installation.database_url, factories.definition(questions=questions))
+    page = open_page(**PHONE, locale="es")
+    visit = Respondent(page, survey.slug, "es").open()
+    expect(page.locator("#odds")).to_contain_text("999.999")
+    visit.start(2)
+    for number, last in (("123456", "999.999"), ("12345", "10.000 to 999.999")):
+        expect(page.locator("#range")).to_have_text("Un número entero de 0 a 999.999.")
+        field = page.get_by_role("textbox")
+        field.fill(number)
+        expect(page.locator("main")).to_contain_text(last)
+        assert re.findall(r"\d,\d", page.locator("main").inner_text()) == []
+        visit.button("Next").click()
 
 
 def test_what_explains_and_what_takes_back_is_in_the_readers_language(

@@ -394,6 +394,17 @@ def test_the_next_person_finds_the_language_of_whoever_hands_it_round(tablet: Re
     assert page.evaluate("history.length") == 3
 
 
+def test_a_person_whose_page_is_come_back_to_leaves_no_language_behind(tablet: Respondent) -> None:
+    """As a browser does that opens again what was open when it ended, or Back from another site."""
+    page = tablet.page
+    there = change_language(tablet, "ar")
+    there.button("Start").click()
+    page.goto("/help")
+    page.go_back()
+    await_hand_over(tablet)
+    assert page.evaluate("document.documentElement.lang") == "en"
+
+
 HELD = """() => {
   const request = navigator.locks.request.bind(navigator.locks);
   const released = new Promise((resolve) => { globalThis.release = resolve; });
@@ -502,6 +513,9 @@ def test_what_the_server_refuses_for_good_is_counted_and_taken_away(
     tablet: Respondent, installation: factories.Served, open_page: Opener
 ) -> None:
     answer_all(tablet, "no", 141_421)
+    tablet.page.get_by_text(
+        "If the survey is changed or closed before that, your answers do not count."
+    ).wait_for()
     hand_back(tablet)
     factories.close(installation.database_url, tablet.slug)
     open_page.watch(tablet.page).allow("410")
@@ -514,6 +528,23 @@ def test_what_the_server_refuses_for_good_is_counted_and_taken_away(
     expect(tablet.page.locator(".counts .error p")).to_have_count(3)
     expect(tablet.page.get_by_text("Waiting to be sent: 0")).to_be_visible()
     expect(tablet.page.get_by_text("Arrived: 0")).to_be_visible()
+
+
+def test_a_tablet_whose_survey_was_closed_asks_nobody_and_blames_no_browser(
+    tablet: Respondent, installation: factories.Served, open_page: Opener
+) -> None:
+    """There is no Start, so nobody is told to press it; that the page is not kept any more is the survey's doing."""
+    page = tablet.page
+    expect(page.get_by_text("Press Start, answer alone")).to_be_visible()
+    open_page.watch(page).allow(f"410|{KNOWN}")
+    factories.close(installation.database_url, tablet.slug)
+    page.reload()
+    expect(page.get_by_text("This survey is closed: it takes no answers any more.")).to_be_visible()
+    await_hand_over(tablet)
+    expect(tablet.button("Start")).to_have_count(0)
+    expect(page.get_by_text("Press Start, answer alone")).to_have_count(0)
+    open_desk(tablet)
+    expect(page.get_by_text("This page is not kept on the tablet: without a network")).to_be_visible()
 
 
 def test_a_tablet_that_cannot_keep_an_answer_says_so_and_takes_it_at_the_next_try(tablet: Respondent) -> None:

@@ -325,7 +325,7 @@ def test_a_chapter_is_small_on_the_wire(client: FlaskClient) -> None:
 
 @pytest.mark.parametrize(
     "address",
-    ["/help/", "/help/README", "/help/guide/README.md", "/help/guide/", "/help/../README", "/help/deploy"],
+    ["/help/README", "/help/guide/README.md", "/help/../README", "/help/deploy"],
 )
 def test_there_is_nothing_else(client: FlaskClient, address: str) -> None:
     assert client.get(address).status_code == 404

@@ -45,6 +45,7 @@ from server.web.front.receipts import make_receipts
 from server.web.front.replies import BROKEN, Replies, choose_status
 from server.web.front.route_patterns import RoutePatterns
 from server.web.front.signs_of_life import SignsOfLife
+from server.web.front.typed_addresses import find_meant
 from server.web.front.visits import Visits
 from server.web.front.wsgi import make_environ
 from server.web.housekeeping import Housekeeper
@@ -158,10 +159,12 @@ class Front:
             return
         try:
             if scope["method"] in security.SAFE_METHODS:
-                known = scope["method"] != "OPTIONS" and (
-                    await self._visits.answer(scope, send) or await self._signs.answer(scope, send)
-                )
-                if not known:
+                meant = find_meant(scope, self._patterns)
+                if scope["method"] == "OPTIONS":
+                    await self._relay(make_environ(scope), scope, receive, send)
+                elif meant is not None:
+                    await self._replies.send_elsewhere(send, meant)
+                elif not (await self._visits.answer(scope, send) or await self._signs.answer(scope, send)):
                     await self._relay(make_environ(scope), scope, receive, send)
                 return
             request = Request(make_environ(scope))

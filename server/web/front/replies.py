@@ -45,6 +45,12 @@ class Replies:
         """Answer with a line for programs that watch."""
         await self._send(send, status, b"text/plain; charset=utf-8", f"{text}\n".encode())
 
+    async def send_elsewhere(self, send: Send, address: bytes) -> None:
+        """Lead to another address of this site, which names no host: a request may claim any."""
+        headers = [*self._headers, (b"location", address), (b"content-length", b"0")]
+        await send({"type": "http.response.start", "status": 302, "headers": headers})
+        await send({"type": "http.response.body", "body": b""})
+
     async def send_problem(
         self, scope: Scope, send: Send, status: int, problem: Problem, after: int = 0
     ) -> None:
