@@ -147,8 +147,8 @@ def test_nothing_is_said_to_be_worse_than_was_certified() -> None:
         assert failure.certified_odds <= math.exp(failure.certified)
         assert failure.found_loss <= failure.certified
         assert failure.claimed_odds >= math.exp(failure.claimed)
-    assert failing_mechanisms.round_loss_down(18.5176) == 18.5
-    assert failing_mechanisms.round_loss_down(472.98) == 472
+    assert failing_mechanisms.round_down(18.5176) == 18.5
+    assert failing_mechanisms.round_down(472.98) == 472
 
 
 @pytest.mark.parametrize(("name", "point"), [("teaching", "."), ("ensenanza", ",")])

@@ -101,7 +101,7 @@ def fields() -> dict[str, str | list[str]]:
 
 def is_told(answer: TestResponse) -> bool:
     """Whether an answer is a page or an error as this site gives them: nothing that broke, nothing that runs."""
-    if answer.status_code >= 500 or not answer.content_type.startswith("text/html"):
+    if answer.status_code >= 500 or not (answer.content_type or "").startswith("text/html"):
         return answer.status_code < 500
     return "Traceback" not in answer.text and "<script>alert(1)" not in answer.text
 

@@ -45,7 +45,7 @@ def test_page_says_why_a_survey_takes_no_responses_now(
         assert said in page.text
         if status != 200:
             # What an earlier visit left is still sent, and a code fetched: so no page says that nothing was.
-            assert ("o answer was sent." in page.text, "Nothing was sent" in page.text) == (True, False)
+            assert ("o answer was sent now." in page.text, "Nothing was sent" in page.text) == (True, False)
             assert definition.get_json() == answer.get_json() or "cap" in settings
             assert definition.get_json()["error"]["field"] == "survey"
 
