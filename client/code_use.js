@@ -3,7 +3,7 @@
 
 import { codeOf, groupCode, readCode, withCode } from './codes.js';
 import { way } from './design.js';
-import { askIn, held } from './invitation.js';
+import { askIn, held, isOver } from './invitation.js';
 import { copy } from './page.js';
 import { post } from './posting.js';
 
@@ -42,16 +42,18 @@ way.readmit = (error, body, asked) => {
     event.preventDefault();
     const other = read();
     if (!other) return;
+    let now = false;
     if (way.buy) {
       const { ticket } = JSON.parse(body);
       const { status, field } = await way.buy(other, ticket);
-      if (!way.holdsTicket()) {
+      now = isOver(status, field); // none is sold any more: the answers are refused for the same reason, which is said then
+      if (!way.holdsTicket() && !now) {
         const why = field === 'invitation' ? (status === 409 ? 'used' : 'unknown') : field === 'key' ? 'keyless' : 'unbought';
         complain(why);
         return;
       }
     }
-    way.deliver(document.querySelector('main').dataset, way.buy ? way.sign(body) : withCode(body, other), { waiting: true, asked });
+    way.deliver(document.querySelector('main').dataset, way.buy ? way.sign(body) : withCode(body, other), { waiting: true, now, asked });
     document.querySelector('h1').focus();
   });
   return part;

@@ -77,7 +77,8 @@ way.admit = (part) => {
     else if (way.holdsTicket?.()) {
       card.replaceChildren(way.showTicket());
       card.querySelector('h2').focus();
-    } else if (way.buy) said.textContent = dataset[field === 'key' ? 'keyless' : 'unbought'];
+    } else if (way.buy && isOver(status, field)) location.reload(); // it says why
+    else if (way.buy) said.textContent = dataset[field === 'key' ? 'keyless' : 'unbought'];
     else {
       held.admitted = asked;
       start.click();
@@ -92,6 +93,9 @@ way.admit = (part) => {
     ask.complain(status === 409 ? 'used' : 'unknown');
   }
 };
+
+/** Whether nobody is sold a ticket here any more. */
+export const isOver = (status, field) => status === 410 && field && field !== 'key';
 
 /** Puts `text` into the field. What reads it (a code, or null and what is wrong with it is said), and what complains of it. */
 export function askIn(form, text) {

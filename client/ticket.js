@@ -30,11 +30,12 @@ way.dropTicket = () => {
   }
 };
 
-/** Whether it could be: else it lasts as long as this page. */
+/** Whether it is there: else it lasts as long as this page. */
 export function keep() {
   try {
-    localStorage.setItem(place, JSON.stringify(purse.held));
-    return true;
+    const text = JSON.stringify(purse.held);
+    localStorage.setItem(place, text);
+    return localStorage.getItem(place) === text;
   } catch {
     return false;
   }

@@ -50,7 +50,6 @@ async function buy(code, refused) {
   const isErased = () => !purse.held || (kept && !recall()); // declined meanwhile, or erased by another page: nothing is put back
   if (status !== 200) {
     if (field === 'invitation' && !isErased()) giveUp(code); // it buys none, now or later
-    if (status === 410 && field !== 'key') location.reload(); // nobody is sold one any more, and the page says why
     return { status, field };
   }
   let bought = null;

@@ -24,9 +24,12 @@ def cut_comments(sheet: str) -> str:
 def test_a_sheet_is_sent_with_all_that_it_says_but_its_comments(name: str) -> None:
     written = (CLIENT / name).read_text("utf-8")
     sent = read_assets().contents[name].decode()
-    assert "/*" in written
     assert "/*" not in sent
     assert sent.split() == cut_comments(written).split()
+
+
+def test_there_are_comments_to_leave_out() -> None:
+    assert "/*" in (CLIENT / "style.css").read_text("utf-8")
 
 
 def test_a_report_holds_the_sheets_as_they_are_sent() -> None:

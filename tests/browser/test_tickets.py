@@ -368,6 +368,37 @@ def test_a_page_that_was_opened_before_says_that_no_ticket_is_sold_any_more(
     assert factories.dump(installation.database_url)["purchases"] == before
 
 
+def test_whoever_needs_another_code_after_the_last_place_has_gone_reads_why(
+    open_page: Opener, installation: factories.Served, survey: factories.Published
+) -> None:
+    """Neither to try again, nor a page that loads itself anew while answers wait on it."""
+    code, other = factories.invite(installation.database_url, survey.slug, 2)
+    page = open_page(**PHONE)
+    open_page.watch(page).expect("409")
+    open_page.watch(page).expect("410")
+    sent = listen(page)
+    respondent = Respondent(page, survey.slug).open(f"#{code}")
+    respondent.start(3)
+    expect(page.get_by_role("heading", name=HERE)).to_be_visible()
+    (ticket,) = (
+        json.loads(value)["ticket"]
+        for name, value in page.evaluate("Object.entries(localStorage)")
+        if name.startswith("moneda:ticket")
+    )
+    assert factories.ask(f"{installation.url}{survey.url}", survey.response(ticket=ticket))[0] == 201
+    respondent.answer("Yes", "No", "Yes")
+    respondent.button("Send").click()
+    expect(respondent.heading("Your ticket was not accepted")).to_be_visible()
+
+    factories.settle(installation.database_url, survey.slug, cap=1)
+    page.get_by_role("textbox").fill(other)
+    respondent.button("Use this code").click()
+    expect(respondent.heading("Your answers were not accepted")).to_be_visible()
+    expect(page.get_by_text("as many responses as were looked for have come in")).to_be_visible()
+    assert [each["invitation"] for each in sent["ticket.json"][1:]] == [other.replace("-", "")]
+    assert len(sent["responses"]) == 2
+
+
 def test_each_link_has_its_own_ticket_on_a_device(open_page: Opener, installation: factories.Served) -> None:
     survey, slugs = ticket_buyers.publish(installation.database_url, "North\nSouth", SURVEY)
     page = open_page(**PHONE)

@@ -34,7 +34,9 @@ def test_a_slash_too_many_is_left_out(client: FlaskClient, typed: str, meant: st
     assert client.get(meant).status_code == 200
 
 
-@pytest.mark.parametrize("typed", ["{}/", "{}.", "{}).", "{},%20", "{}”", "/S{2}", "{}/?lang=fr"])
+@pytest.mark.parametrize(
+    "typed", ["{}/", "{}.", "{}).", "{},%20", "{}”", "{}؟", "{}%E2%80%8F", "/S{2}", "{}/?lang=fr"]
+)
 @pytest.mark.parametrize("part", ["", "/how", "/receipt"])
 def test_a_link_in_a_text_or_in_capitals_leads_to_its_survey(
     client: FlaskClient, survey: Published, typed: str, part: str
@@ -42,7 +44,7 @@ def test_a_link_in_a_text_or_in_capitals_leads_to_its_survey(
     """Also of a link that does not exist: nothing is looked up, and nothing told."""
     for slug in (survey.slug, "22222222bbbb"):
         link = f"/s/{slug}{part}"
-        written = typed.replace("{2}", f"/{slug.upper()}{part}").replace("{}", link)
+        written = typed.replace("{2}", f"/{slug}{part}".upper()).replace("{}", link)
         query = "?lang=fr" if "?" in typed else ""
         assert follow(client, written) == (302, link + query)
         status = 200 if slug == survey.slug else 404
@@ -53,10 +55,18 @@ def test_a_link_to_a_public_report_too(client: FlaskClient) -> None:
     assert follow(client, "/R/22222222BBBB.") == (302, "/r/22222222bbbb")
 
 
-@pytest.mark.parametrize("typed", ["/s//other.example/", "/nowhere/", "/s/", "/r/", "/client/"])
+@pytest.mark.parametrize(
+    "typed",
+    ["/s//other.example/", "/nowhere/", "/s/", "/r/", "/client/", "/health/", "/ready/", "/api/v1/surveys/"],
+)
 def test_what_leads_nowhere_says_so(client: FlaskClient, typed: str) -> None:
     answer = client.get(typed)
     assert (answer.status_code, answer.headers.get("Location")) == (404, None)
+
+
+def test_a_look_at_the_head_is_led_too_and_the_front_page_stays(client: FlaskClient) -> None:
+    assert client.head("/help/").location == "/help"
+    assert follow(client, "/") == (200, None)
 
 
 def test_what_is_sent_is_not_led_elsewhere(client: FlaskClient, survey: Published) -> None:

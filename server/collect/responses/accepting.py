@@ -164,6 +164,10 @@ class _Arrivals:
                     outcomes.append(Acceptance.KNOWN)
                     continue
                 check_standing(door.standing)
+                if (
+                    left.get(door.survey_id) == 0
+                ):  # whoever brings a code that is none learns that no other helps
+                    check_standing(Standing.FULL)
                 check_content(door.link, submission)
                 # Without a good code or ticket nothing is stored where they are asked for, nor elsewhere with one.
                 brings_any = submission.invitation is not None or submission.ticket is not None
@@ -182,7 +186,8 @@ class _Arrivals:
                         tickets.check(submission.ticket, key_of_link)
                         ticket = tickets.key_of(door.survey_id, submission.ticket)
                         tickets.check_new(ticket, spent)
-                _take_room(left, door.survey_id)
+                if door.survey_id in left:
+                    left[door.survey_id] -= 1
             except InputError as error:
                 outcomes.append(error)
                 continue
@@ -195,12 +200,3 @@ class _Arrivals:
                 spent.add(ticket)
             taken[key] = place
         return _Verdict(outcomes, taken, left)
-
-
-def _take_room(left: dict[int, int], survey_id: int) -> None:
-    """Count one more response of the group; an error if the survey has no room for it."""
-    number = left.get(survey_id)
-    if number == 0:
-        check_standing(Standing.FULL)
-    elif number is not None:
-        left[survey_id] = number - 1

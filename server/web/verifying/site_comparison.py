@@ -26,7 +26,11 @@ _AT_ONCE = 4
 """Requests under way."""
 _ENGLISH = tuple(visitor for visitor in VISITORS if visitor.language == "English")
 """Who asks for what is beside a survey's page in each language by its address, as links of such a page do."""
-_SAME_IN_PART = "same headers, loads nothing else; the rest was not compared: no responses are taken"
+_BEFORE = "before the visits"
+"""When the front page is asked for once more than other pages: whether there is a site."""
+_SAME_IN_PART = (
+    "headers agree, and nothing foreign is loaded; not compared otherwise: no survey could be read here"
+)
 Check = Callable[[SiteAnswer, Visitor], list[str]]
 """What is wrong with an answer to a visitor."""
 
@@ -125,6 +129,7 @@ class _SiteComparer:
         except FetchError as error:
             if not error.reached:
                 raise UnreachableError(str(error)) from None
+            first = [str(error)]
         for slug in slugs:
             await self._read_survey(fetcher, slug)
         targets = [target for slug in slugs for target in self._list_link(slug)]
@@ -134,7 +139,7 @@ class _SiteComparer:
             targets.append(_Target(f"front page, in {name}", path, check, _ENGLISH))
         targets += [_Target(path, path, partial(self._checker.check_file, path)) for path in self._files]
         met: dict[str, dict[str, list[str]]] = {target.what: {} for target in targets}
-        met["front page"] |= {problem: [f"{VISITORS[0].name}, before the visits"] for problem in first}
+        met["front page"] |= {problem: [f"{VISITORS[0].name}, {_BEFORE}"] for problem in first}
         places = asyncio.Semaphore(_AT_ONCE)
         # Beside the loop, and one at a time: a page that differs is compared with thousands, and whatever is on its
         # way meanwhile would seem to have come too late.
@@ -232,9 +237,12 @@ class _SiteComparer:
 def _conclude(target: _Target, problems: Mapping[str, Sequence[str]]) -> SiteFinding:
     return SiteFinding(
         target.what,
-        tuple(
-            f"{problem} ({'each of the visits' if len(met) >= target.visits else '; '.join(met)})"
-            for problem, met in problems.items()
-        ),
+        tuple(f"{problem} ({_name_visits(met, target.visits)})" for problem, met in problems.items()),
         target.whole,
     )
+
+
+def _name_visits(met: Sequence[str], visits: int) -> str:
+    if sum(not one.endswith(_BEFORE) for one in met) == visits:
+        return "each of the visits"
+    return "; ".join(met)
