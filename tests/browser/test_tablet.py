@@ -514,7 +514,8 @@ def test_what_the_server_refuses_for_good_is_counted_and_taken_away(
 ) -> None:
     answer_all(tablet, "no", 141_421)
     tablet.page.get_by_text(
-        "If the survey is changed or closed before that, your answers do not count."
+        "If the survey or its link is changed or closed before that, "
+        "or has all its responses, your answers do not count."
     ).wait_for()
     hand_back(tablet)
     factories.close(installation.database_url, tablet.slug)
