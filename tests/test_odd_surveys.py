@@ -6,6 +6,7 @@ are opened of each, before it is published and after it was answered, is drawn t
 
 import json
 import logging
+import re
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -38,6 +39,8 @@ LOOKS = choose_size(2, 4)
 """Pages that are opened of a survey at a time, each once."""
 PATIENCE = 5
 """How often something is asked for that cannot be had at the moment."""
+_MISTAKE = re.compile("(Type|Index|Key|Attribute|Name|Undefined|UnboundLocal|Recursion|Assertion)Error")
+"""What no input explains; a number that cannot be computed is said in its part of a page."""
 SLOW = {"results.report_pdf"}
 """Opened once in a while: a page of PDF takes as long as twenty others."""
 
@@ -62,6 +65,7 @@ class Site:
                 break
             time.sleep(1)
         assert answer.status_code < 500, (path, answer.status_code, self.log)
+        assert not any(map(_MISTAKE.match, self.log)), (path, self.log)
         return answer
 
     def pages(self, slug: str) -> list[str]:

@@ -478,6 +478,67 @@ def test_best_design_says_what_was_chosen_and_why(signed_in: FlaskClient, databa
 # Conditions
 
 
+_OPTIONS = [[], [{"name": "a", "text": "A"}]]
+
+
+@pytest.mark.parametrize(
+    ("kind", "design", "entry"),
+    [
+        *(
+            ("select_one", {"mechanism": name, "epsilon": 1}, {"options": options})
+            for name in ("best_choice", "k_ary", "unary", "symmetric_unary")
+            for options in _OPTIONS
+        ),
+        *(
+            ("select_one", {"mechanism": "k_ary", "gamma": 0.25}, {"options": options})
+            for options in _OPTIONS
+        ),
+        *(
+            ("scale", {"mechanism": name, "epsilon": 1}, {"options": options})
+            for name in ("ordinal", "k_ary")
+            for options in _OPTIONS
+        ),
+        ("select_multiple", {"mechanism": "coin_flip", "epsilon": 1}, {"options": []}),
+        *(
+            ("number", {"mechanism": "stochastic_rounding", "epsilon": 1}, numbers)
+            for numbers in (
+                {},
+                {"low": 0, "step": 1},
+                {"low": "x", "high": 9, "step": 1},
+                {"low": 9, "high": 0, "step": 1},
+                {"low": 0, "high": 10**400, "step": 1},
+            )
+        ),
+        (
+            "binned_number",
+            {"mechanism": "k_ary", "epsilon": 1},
+            {"low": 0, "high": 9, "step": 1, "cuts": ["x"]},
+        ),
+    ],
+)
+def test_question_without_its_answers_has_no_picture_yet(
+    kind: str,
+    design: dict[str, Any],
+    entry: dict[str, Any],
+    signed_in: FlaskClient,
+    database_url: str,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """The page of a draft is whole at every step of its writing, and nothing in it fails."""
+    known = {"name": "q1", "kind": "yes_no", "text": "?", "design": {"mechanism": "coin_flip", "gamma": 0.25}}
+    unfinished = {"name": "q2", "kind": kind, "text": "?", "design": design, **entry}
+    slug = factories.draft_unfinished(
+        database_url,
+        {"format": 2, "language": "en", "title": "T", "introduction": "", "questions": [known, unfinished]},
+    )
+
+    answer = signed_in.get(f"/manage/surveys/{slug}/edit")
+
+    assert answer.status_code == 200
+    assert answer.text.count('<figure class="odds">') == 1
+    assert not caplog.records
+
+
 def test_condition_asks_for_answers_and_for_what_the_others_report(three: editor_form.Editor) -> None:
     three.type({"questions[2].show_if.question": "q1"}).press("renew-2")
     assert three.document["questions"][2]["show_if"] == {"question": "q1", "any_of": []}

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from server.inputs.schema import is_possible
 from server.privacy.designs import BestChoice, best_choice, coin_flip, for_epsilon, gamma_of, round_up
 from server.study.definitions import (
     FORMAT,
@@ -130,17 +131,31 @@ def _shortest_gamma(epsilon: float) -> float:
 
 def epsilon_of(entry: Mapping[str, Any], share: float | None) -> float | None:
     """The privacy loss of an entry's answer; None if it sends none or its design is unfinished."""
-    question = sketch_question(entry, share)
-    return None if question is None else question.epsilon
+    try:
+        question = _question(entry, share)
+        return question.epsilon if question is not None and question.epsilon > 0 else None
+    except _UNFINISHED:
+        return None
 
 
 def sketch_question(entry: Mapping[str, Any], share: float | None) -> Question | None:
-    """The question that an entry is as far as chance goes, on made-up words; None as for `epsilon_of`."""
+    """The question that an entry is as far as chance goes, on made-up words.
+
+    None as for `epsilon_of`, and while some of its answers are missing, or the numbers that it asks for.
+    """
     try:
         question = _question(entry, share)
-        return question if question is None or question.epsilon > 0 else None
+        return question if question is not None and question.epsilon > 0 and _has_answers(question) else None
     except _UNFINISHED:
         return None
+
+
+def _has_answers(question: Question) -> bool:
+    """Whether its answers are those that its designs have rows or bytes for: not all are stated from the start."""
+    if question.traits.asks_number and question.grid is None:
+        return False
+    by_answer = question.encoding.by_answer
+    return len(question.answers) == len(question.designs if by_answer else question.designs[0].weights)
 
 
 def sketch_questions(document: Document) -> dict[int, Question]:
@@ -191,6 +206,9 @@ def _question(entry: Mapping[str, Any], share: float | None) -> Question | None:
 def _find_grid(entry: Mapping[str, Any]) -> Grid | None:
     """The numbers that may be entered; None where the entry does not say which yet, or says what is none."""
     try:
+        stated = {name: entry[name] for name in ("low", "high", "step", "cuts") if name in entry}
+        if not all(is_possible(stated[name], "$defs", entry["kind"], "properties", name) for name in stated):
+            return None
         grid = Grid.from_json(entry)
         return grid if grid.of > 0 and grid.bins else None
     except _UNFINISHED:

@@ -81,7 +81,8 @@ def make_designs(choice: Choice, answers: int, share: float | None) -> tuple[Des
     Raises
     ------
     ValueError
-        As the functions of `privacy.designs`, or if the choice needs a share and has none.
+        As the functions of `privacy.designs`, if the choice needs a share and has none, or if fewer
+        than two answers would have a design each.
     """
     parameters: Mapping[str, Any] = dict(choice.parameters)
     if choice.mechanism in DEVICES:
@@ -100,6 +101,8 @@ def make_designs(choice: Choice, answers: int, share: float | None) -> tuple[Des
         case "ordinal":
             return (ordinal(answers, epsilon),)
         case "unary" | "symmetric_unary":
+            if answers < 2:
+                raise ValueError(f"answers must be at least 2; they are {answers}")
             return (unary(epsilon, optimised=choice.mechanism == "unary"),) * answers
         case "best_choice":
             best = best_choice(answers, epsilon)
