@@ -3,7 +3,7 @@
 
 import { codeOf, groupCode, readCode, withCode } from './codes.js';
 import { way } from './design.js';
-import { askIn, held, isOver } from './invitation.js';
+import { askIn, held, letsNobodyIn } from './invitation.js';
 import { copy } from './page.js';
 import { post } from './posting.js';
 
@@ -46,7 +46,7 @@ way.readmit = (error, body, asked) => {
     if (way.buy) {
       const { ticket } = JSON.parse(body);
       const { status, field } = await way.buy(other, ticket);
-      now = isOver(status, field); // none is sold any more: the answers are refused for the same reason, which is said then
+      now = letsNobodyIn(status, field); // none is sold any more: the answers are refused for the same reason, which is said then
       if (!way.holdsTicket() && !now) {
         const why = field === 'invitation' ? (status === 409 ? 'used' : 'unknown') : field === 'key' ? 'keyless' : 'unbought';
         complain(why);

@@ -77,7 +77,7 @@ way.admit = (part) => {
     else if (way.holdsTicket?.()) {
       card.replaceChildren(way.showTicket());
       card.querySelector('h2').focus();
-    } else if (way.buy && isOver(status, field)) location.reload(); // it says why
+    } else if (letsNobodyIn(status, field)) location.reload(); // it says why
     else if (way.buy) said.textContent = dataset[field === 'key' ? 'keyless' : 'unbought'];
     else {
       held.admitted = asked;
@@ -94,8 +94,8 @@ way.admit = (part) => {
   }
 };
 
-/** Whether nobody is sold a ticket here any more. */
-export const isOver = (status, field) => status === 410 && field && field !== 'key';
+/** Whether this is refused to everybody, whatever code they bring. */
+export const letsNobodyIn = (status, field) => status === 410 && field && field !== 'key';
 
 /** Puts `text` into the field. What reads it (a code, or null and what is wrong with it is said), and what complains of it. */
 export function askIn(form, text) {

@@ -63,7 +63,7 @@ def test_looking_changes_nothing_and_spends_nothing(
 def test_nothing_is_told_that_a_response_would_not_be_told(
     client: FlaskClient, survey: Published, database_url: str
 ) -> None:
-    """In the same words: for codes of other links and surveys, and for none at all."""
+    """In the same words: for codes of other links and surveys, for none at all, and where no response is missing."""
     links = factories.plant(database_url, survey.slug, "North\nSouth")
     other = factories.publish(database_url)
     (here,) = factories.invite(database_url, survey.slug, 1, links["North"])
@@ -71,9 +71,11 @@ def test_nothing_is_told_that_a_response_would_not_be_told(
     (foreign,) = factories.invite(database_url, other.slug, 1)
     url = f"/s/{links['North']}/responses"
     assert client.post(url, json=survey.response(invitation=here)).status_code == 201
-    for code in (here, beside, foreign, "0000-0000-0000-0000", "none", 7, None):
-        answer = client.post(url, json=survey.response(invitation=code))
-        assert read_answer(look(client, links["North"], code)) == read_answer(answer), code
+    for cap in (None, 1):
+        factories.settle(database_url, survey.slug, cap=cap)
+        for code in (here, beside, foreign, "0000-0000-0000-0000", "none", 7, None):
+            answer = client.post(url, json=survey.response(invitation=code))
+            assert read_answer(look(client, links["North"], code)) == read_answer(answer), code
     assert read_answer(look(client, links["South"], here)) == read_answer(
         look(client, links["South"], foreign)
     )

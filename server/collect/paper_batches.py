@@ -8,7 +8,7 @@ receipt leads to a sheet: it is not taken back, and nobody can send something in
 
 import hashlib
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -20,18 +20,18 @@ from server.collect.responses.open_links import (
     Links,
     ResponseLink,
     check_content,
+    check_room,
     check_standing,
     count_room,
     find,
     find_link_standing,
 )
-from server.collect.responses.storing import Content, StoredKey, find_stored, store
+from server.collect.responses.storing import StoredKey, store
 from server.collect.submissions import ID_LENGTH, Submission, hash_receipt
 from server.inputs import N_, refuse, shorten_value
 from server.store.models import Mode, Stratum, Survey, SurveyVersion
 from server.store.own_tables import group_by_survey, responses_of
 from server.store.revisions import raise_revisions
-from server.study.surveys import Standing
 
 _HEX_NAME = re.compile(r"[0-9a-f]{32}\Z")
 
@@ -128,7 +128,7 @@ def _make_former_id(named: bytes) -> bytes:
 
 def _is_stored(connection: sa.Connection, rows: dict[StoredKey, Submission], batch: PaperBatch) -> bool:
     """Whether this very batch is stored; an error if another one is, under its name."""
-    stored = _keep_sheets(connection, find_stored(connection, rows))
+    stored = _find_sheets(connection, rows)
     if not stored:
         return False
     stratum = None if batch.stratum is None else batch.stratum.id
@@ -140,16 +140,21 @@ def _is_stored(connection: sa.Connection, rows: dict[StoredKey, Submission], bat
     return True
 
 
-def _keep_sheets(
-    connection: sa.Connection, stored: Mapping[StoredKey, Content | None]
-) -> dict[StoredKey, Content | None]:
-    """Those of stored responses that are of paper: browsers may have sent former ids of sheets."""
-    sheets = set()
-    for survey_id, ids in group_by_survey(stored):
+def _find_sheets(
+    connection: sa.Connection, keys: Iterable[StoredKey]
+) -> dict[StoredKey, tuple[bytes, str, int | None]]:
+    """Sheets that are stored: reports, hash of the version, stratum. Browsers may have sent former ids of sheets."""
+    sheets = {}
+    for survey_id, ids in group_by_survey(keys):
         rows = responses_of(survey_id).c
-        found = sa.select(rows.id).where(rows.mode == Mode.PAPER, rows.id.in_(ids))
-        sheets |= {(survey_id, bytes(row_id)) for row_id in connection.scalars(found)}
-    return {key: content for key, content in stored.items() if key in sheets}
+        found = (
+            sa.select(rows.id, rows.reports, SurveyVersion.sha256, rows.stratum_id)
+            .join(SurveyVersion, rows.version_id == SurveyVersion.id)
+            .where(rows.mode == Mode.PAPER, rows.id.in_(ids))
+        )
+        for row_id, reports, sha256, stratum in connection.execute(found):
+            sheets[survey_id, bytes(row_id)] = bytes(reports), sha256, stratum
+    return sheets
 
 
 def _check_room(session: Session, survey: Survey, number: int) -> None:
@@ -158,8 +163,8 @@ def _check_room(session: Session, survey: Survey, number: int) -> None:
         return
     most = survey.cap - acceptance.count_most_stored(session, survey)
     if number > most:
-        if most <= 0 and count_room(session, survey) == 0:
-            check_standing(Standing.FULL)
+        if most <= 0:
+            check_room(count_room(session, survey))
         raise refuse(
             409,
             "cap",

@@ -267,6 +267,27 @@ def test_a_used_code_is_noticed_before_the_questions(
     assert spent(installation, fresh)
 
 
+@pytest.mark.parametrize("ends", ["full", "closed"])
+def test_a_page_that_was_opened_before_the_end_asks_no_question(
+    open_page: Opener, installation: factories.Served, survey: factories.Published, ends: str
+) -> None:
+    """Whoever would answer for nothing reads why, before the first question."""
+    last, late = factories.invite(installation.database_url, survey.slug, 2)
+    page = open_page(**PHONE)
+    open_page.watch(page).expect("410")
+    visit = Respondent(page, survey.slug).open(f"#{plain(late)}")
+    expect(page.get_by_role("heading", name="You have an invitation")).to_be_visible()
+    use(installation, survey, last)
+    if ends == "full":
+        factories.settle(installation.database_url, survey.slug, cap=1)
+    else:
+        factories.close(installation.database_url, survey.slug)
+    visit.button("Start · {n} questions", n=3).click()
+    expect(visit.heading("This survey is closed")).to_be_visible()
+    expect(page.get_by_text("As many responses as were looked for")).to_have_count(int(ends == "full"))
+    assert not spent(installation, late)
+
+
 def test_no_code_is_sent_before_the_introduction_was_read(
     open_page: Opener, installation: factories.Served
 ) -> None:

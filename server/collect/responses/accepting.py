@@ -15,6 +15,7 @@ from server.collect.responses.open_links import (
     Links,
     ResponseLink,
     check_content,
+    check_room,
     check_standing,
     find,
     find_link_standing,
@@ -25,7 +26,6 @@ from server.collect.submissions import Submission, parse_submission
 from server.collect.tickets import SpentKey
 from server.inputs import InputError
 from server.store.revisions import raise_revisions
-from server.study.surveys import Standing
 
 
 class Acceptance(Enum):
@@ -164,10 +164,8 @@ class _Arrivals:
                     outcomes.append(Acceptance.KNOWN)
                     continue
                 check_standing(door.standing)
-                if (
-                    left.get(door.survey_id) == 0
-                ):  # whoever brings a code that is none learns that no other helps
-                    check_standing(Standing.FULL)
+                # Before the code: whoever brings one that is none learns that no other helps.
+                check_room(left.get(door.survey_id))
                 check_content(door.link, submission)
                 # Without a good code or ticket nothing is stored where they are asked for, nor elsewhere with one.
                 brings_any = submission.invitation is not None or submission.ticket is not None

@@ -7,7 +7,14 @@ from datetime import datetime
 import sqlalchemy as sa
 
 from server.collect import response_codes
-from server.collect.responses.open_links import Links, check_standing, find, find_link_standing
+from server.collect.responses.open_links import (
+    Links,
+    check_room,
+    check_standing,
+    count_room,
+    find,
+    find_link_standing,
+)
 from server.inputs import InputError
 
 
@@ -30,11 +37,13 @@ def look_at_codes(
     found = links.look_up(connection, {look.slug for look in looks})
     at_home = [(found[look.slug].survey.id, look.code) for look in looks if look.slug in found]
     codes = response_codes.look_up(connection, at_home, locks=False)
+    rooms = {link.survey.id: count_room(connection, link.survey) for link in found.values()}
     outcomes: list[InputError | None] = []
     for look in looks:
         try:
             link = find(found, look.slug)
             check_standing(find_link_standing(link, now))
+            check_room(rooms[link.survey.id])
             known = codes.get((link.survey.id, look.code))
             response_codes.check(known, look.code, link.invited, link.stratum_id)
             outcomes.append(None)

@@ -232,6 +232,18 @@ def find_standing(session: Session, survey: Survey, now: datetime) -> Standing:
     return Standing.FULL if found == Standing.OPEN and count_room(session, survey) == 0 else found
 
 
+def check_room(room: int | None) -> None:
+    """Refuse where a survey takes no more responses than it has; None stands for as many as come.
+
+    Raises
+    ------
+    InputError
+        If there is no room.
+    """
+    if room == 0:
+        check_standing(Standing.FULL)
+
+
 def count_room(session: Session | sa.Connection, survey: Survey | sa.Row[Any]) -> int | None:
     """How many more responses a survey takes; None without a cap."""
     return None if survey.cap is None else find_room(survey, batches.count_accepted(session, survey.id))

@@ -11,6 +11,7 @@ from server.collect.response_codes import Code
 from server.collect.responses.open_links import (
     Links,
     ResponseLink,
+    check_room,
     check_standing,
     count_room,
     find,
@@ -23,7 +24,6 @@ from server.store.models import InvitationBatch
 from server.store.own_tables import invitations_of, purchases_of
 from server.store.sealed_secrets import LostKeyError
 from server.study.blind_signatures import SIGNATURE_LENGTH, is_below, sign_blinded
-from server.study.surveys import Standing
 from server.study.ticket_keys import open_key
 
 
@@ -89,8 +89,8 @@ def sell(connection: sa.Connection, purchase: Purchase, now: datetime, links: Li
     again = _was_sold(connection, link.survey.id, purchase)
     known = Code(code.stratum_id, spent=False) if code is not None and again else code
     response_codes.check(known, purchase.code, link.invited, link.stratum_id)
-    if not again and count_room(connection, link.survey) == 0:  # it would be used for nothing
-        check_standing(Standing.FULL)
+    if not again:  # it would be used for nothing
+        check_room(count_room(connection, link.survey))
     if not is_below(purchase.blinded, link.ticket_key):
         raise refuse(422, "blinded", N_("must be a number below the modulus of this link’s key"))
     try:

@@ -13,15 +13,12 @@ from server.collect import batches, tickets
 from server.collect.batches import CellKey, Group
 from server.collect.responses.open_links import ResponseLink
 from server.collect.submissions import ID_LENGTH, Submission
-from server.store.models import Mode, SurveyVersion
+from server.store.models import Mode
 from server.store.own_tables import group_by_survey, responses_of, withdrawals_of
 from server.store.prepared_statements import Prepared, give_several, is_one_of, pick_piece, prepare_several
 
 StoredKey = tuple[int, bytes]
 """The survey's id and the response's: ids are unique within a survey."""
-
-Content = tuple[bytes, str, int | None]
-"""What is stored of a response, but for its id and its day: its reports, the hash of its version, its stratum."""
 
 _Taken = tuple[ResponseLink, Submission]
 
@@ -87,31 +84,22 @@ def _key(taken: tuple[StoredKey, ResponseLink, Submission]) -> StoredKey:
     return taken[0]
 
 
-def find_stored(connection: sa.Connection, keys: Iterable[StoredKey]) -> dict[StoredKey, Content | None]:
-    """What is stored under these keys; None where it was taken back."""
-    found: dict[StoredKey, Content | None] = {}
+def find_stored(connection: sa.Connection, keys: Iterable[StoredKey]) -> dict[StoredKey, bool]:
+    """Those of these keys that have arrived: whether they are stored, and were not taken back."""
+    found: dict[StoredKey, bool] = {}
     dialect = connection.dialect.name
     for survey, ids in group_by_survey(keys):
         values = {"ids": give_several(dialect, ids)}
-        for response_id, reports, sha256, stratum in _finding(survey, dialect).fetch(connection, values):
-            content = None if reports is None else (bytes(reports), sha256, stratum)
-            found[survey, bytes(response_id)] = content
+        for response_id, stored in _finding(survey, dialect).fetch(connection, values):
+            found[survey, bytes(response_id)] = bool(stored)
     return found
 
 
 @lru_cache(maxsize=1024)
 def _finding(survey_id: int, dialect: str) -> Prepared:
-    rows = responses_of(survey_id).c
-    stored = (
-        sa.select(rows.id, rows.reports, SurveyVersion.sha256, rows.stratum_id)
-        .join(SurveyVersion, rows.version_id == SurveyVersion.id)
-        .where(is_one_of(dialect, rows.id, "ids", ID_LENGTH))
-    )
-    withdrawn = withdrawals_of(survey_id).c.id
-    nothing = [
-        sa.cast(sa.null(), column.type) for column in (rows.reports, SurveyVersion.sha256, rows.stratum_id)
-    ]
-    gone = sa.select(withdrawn, *nothing).where(is_one_of(dialect, withdrawn, "ids", ID_LENGTH))
+    row, withdrawn = responses_of(survey_id).c.id, withdrawals_of(survey_id).c.id
+    stored = sa.select(row, sa.true()).where(is_one_of(dialect, row, "ids", ID_LENGTH))
+    gone = sa.select(withdrawn, sa.false()).where(is_one_of(dialect, withdrawn, "ids", ID_LENGTH))
     return prepare_several(dialect, stored.union_all(gone), "ids")
 
 
@@ -130,7 +118,7 @@ def _store_on_sqlite(
             if taken:
                 _insert_on_sqlite(connection, survey_id, taken, writing)
         else:  # of the others there is only that they were taken back
-            taken = [each for each in taken if there.get((survey_id, each[1].id)) is not None]
+            taken = [each for each in taken if there.get((survey_id, each[1].id))]
     stored = [submission for _link, submission in taken]
     if stored:
         tickets.spend(connection, survey_id, [submission.ticket for submission in stored])
