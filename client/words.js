@@ -30,8 +30,8 @@ export async function spell(receipt, language) {
   return bits.match(/.{11}/g).map((part) => lists[language][parseInt(part, 2)]).join(' ');
 }
 
-/** Words without case, accents and what stands between them. */
-const split = (text) => text.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase().split(/[^\p{L}\p{N}]+/u).filter(Boolean);
+/** Words without case, accents, places where they may be divided, and what stands between them. */
+const split = (text) => text.normalize('NFKD').replace(/[\p{M}\u00ad]/gu, '').toLowerCase().split(/[^\p{L}\p{N}]+/u).filter(Boolean);
 
 /** The place of a word in a list, by itself or by its first four letters or more; -1 if it is none of them. */
 function find(plain, word) {
@@ -41,9 +41,11 @@ function find(plain, word) {
 
 /** `{ receipt }` of typed or pasted words, in any of the languages, or of its number; else `{ wrong, ... }`, why it is none. */
 export async function read(text) {
-  const words = split(text);
-  const digits = words.join('');
+  const pieces = split(text);
+  const digits = pieces.join('');
   if (/^[0-9a-f]{32}$/.test(digits)) return { receipt: digits };
+  const listed = pieces.filter((piece) => /\P{N}/u.test(piece)); // without the numbers of a list
+  const words = listed.length ? listed : pieces;
   if (!words.length) return { wrong: 'empty' };
   const found = Object.values(lists).map((list) => {
     const plain = list.map((word) => split(word).join(''));

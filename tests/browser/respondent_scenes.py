@@ -54,7 +54,7 @@ def agree_and_answer(page: Page, served: factories.Served, language: str) -> Ite
     expect(start).to_be_visible()
     yield "consent and age"
     visit.button("I’d rather not take part").click()
-    expect(visit.heading("That is fine. Nothing was sent.")).to_be_visible()
+    expect(visit.heading("That is fine. Nothing was sent now.")).to_be_visible()
     yield "would rather not take part"
     visit.open()
     start.click()

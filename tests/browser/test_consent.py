@@ -194,7 +194,7 @@ def test_where_what_sends_never_comes_whoever_declined_has_and_others_may_change
     late: list[Route] = []
     file = f"**/{find_file('delivery.js')}"
     page.route(file, lambda route: late.append(route))
-    declined = page.get_by_role("heading", name="That is fine. Nothing was sent.")
+    declined = page.get_by_role("heading", name="That is fine. Nothing was sent now.")
     for declines in (True, False):
         with page.expect_request(file):
             page.goto(f"/s/{slug}", wait_until="commit")

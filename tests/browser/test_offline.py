@@ -131,7 +131,7 @@ def list_responses(served: factories.Served) -> list[tuple[object, ...]]:
 
 def decline(visit: Respondent) -> None:
     visit.button("I’d rather not take part").click()
-    expect(visit.heading("That is fine. Nothing was sent.")).to_be_visible()
+    expect(visit.heading("That is fine. Nothing was sent now.")).to_be_visible()
 
 
 def erase(visit: Respondent) -> None:
@@ -160,7 +160,7 @@ def decline_stalled(visit: Respondent) -> None:
     page.wait_for_load_state("networkidle")
     visit.button("I’d rather not take part").click()
     page.clock.run_for(8_000)
-    expect(visit.heading("That is fine. Nothing was sent.")).to_be_visible()
+    expect(visit.heading("That is fine. Nothing was sent now.")).to_be_visible()
 
 
 @pytest.mark.parametrize("leave", [decline, decline_early, decline_stalled, erase])

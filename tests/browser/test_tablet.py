@@ -333,7 +333,7 @@ SLOW = """() => {
 def test_declining_leaves_the_tablet_ready_for_the_next(tablet: Respondent) -> None:
     tablet.button("Start").click()
     tablet.button("I’d rather not take part").click()
-    expect(tablet.heading("That is fine. Nothing was sent.")).to_be_visible()
+    expect(tablet.heading("That is fine. Nothing was sent now.")).to_be_visible()
     page = tablet.page
     page.evaluate(SLOW)
     tablet.button("Clear the screen").click()
@@ -541,7 +541,8 @@ def test_a_tablet_whose_survey_was_closed_asks_nobody_and_blames_no_browser(
     factories.close(installation.database_url, tablet.slug)
     page.reload()
     expect(page.get_by_text("This survey is closed: it takes no answers any more.")).to_be_visible()
-    await_hand_over(tablet)
+    expect(tablet.heading("Nobody can answer here now")).to_be_visible()
+    expect(tablet.heading("Hand the tablet over")).to_have_count(0)
     expect(tablet.button("Start")).to_have_count(0)
     expect(page.get_by_text("Press Start, answer alone")).to_have_count(0)
     open_desk(tablet)

@@ -137,7 +137,7 @@ def test_who_does_not_take_part_leaves_no_trace_and_finds_help(
     await_files(page)
     loaded, before = len(wire.requests), page.evaluate(STORED)
     visit.button(button).click()
-    expect(visit.heading("That is fine. Nothing was sent.")).to_be_visible()
+    expect(visit.heading("That is fine. Nothing was sent now.")).to_be_visible()
     expect_sender(page)
     expect(page.get_by_role("link", name="116 123")).to_have_attribute("href", "tel:116123")
     expect(page.get_by_text("You help us")).to_have_count(0)

@@ -255,7 +255,7 @@ def test_a_ticket_that_comes_after_its_buyer_has_declined_is_not_kept(
         respondent.start(3)
     if how == "declined":
         respondent.button("I’d rather not take part").click()
-        expect(respondent.heading("That is fine. No answer was sent.")).to_be_visible()
+        expect(respondent.heading("That is fine. No answer was sent now.")).to_be_visible()
     else:
         page.evaluate("localStorage.clear()")
     held[0].continue_()

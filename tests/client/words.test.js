@@ -30,7 +30,9 @@ test('reads every way in which words may be typed', async () => {
       const words = await spell(receipt, language);
       const plain = words.normalize('NFD').replace(/\p{M}/gu, '');
       const short = plain.split(' ').map((word) => word.slice(0, 4)).join('\n');
-      for (const typed of [words, words.toUpperCase(), plain, short, `  ${words.replaceAll(' ', ' , ')}\t`]) {
+      const listed = words.split(' ').map((word, place) => `${place + 1}. ${word}`).join('\n');
+      const divided = words.replace(/(\p{L}\p{M}*)(?=\p{L})/gu, '$1\u00ad');
+      for (const typed of [listed, divided, words, words.toUpperCase(), plain, short, `  ${words.replaceAll(' ', ' , ')}\t`]) {
         assert.deepEqual(await read(typed), { receipt }, typed);
       }
     }
@@ -42,6 +44,7 @@ test('names what is wrong, and where', async () => {
   const words = VECTORS[3][1].split(' ');
   assert.deepEqual(await read(' \n'), { wrong: 'empty' });
   assert.deepEqual(await read(words.slice(1).join(' ')), { wrong: 'number', n: 11 });
+  assert.deepEqual(await read('1234'), { wrong: 'word', place: 1, word: '1234' });
   assert.deepEqual(await read(words.with(6, 'Xyzzy').join(' ')), { wrong: 'word', place: 7, word: 'xyzzy' });
   assert.deepEqual(await read(words.with(6, 'pud').join(' ')), { wrong: 'word', place: 7, word: 'pud' });
   const swapped = words.toReversed().join(' ');
