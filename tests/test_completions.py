@@ -341,6 +341,34 @@ def test_a_copy_has_a_key_of_its_own_and_an_archive_none(database_url: str, tmp_
     assert check(database_url, survey, code) == ["good"]
 
 
+def test_the_page_says_beforehand_that_the_key_cannot_be_opened(
+    signed_in: FlaskClient, database_url: str
+) -> None:
+    """What was found good before is still known: as in a backup that leaves out what tells of running surveys."""
+    survey = publish(database_url)
+    code = finish(database_url, survey)
+    assert check(database_url, survey, code) == ["good"]
+    factories.lose_keys(database_url, survey.slug)
+    page = signed_in.get(f"/manage/surveys/{survey.slug}/completions").text
+    assert ("None can be checked here" in page, "Check the codes" in page) == (True, False)
+    assert "completions/accepted.csv" in page
+
+
+def test_pages_name_completion_codes_among_what_is_kept_and_deleted(
+    signed_in: FlaskClient, database_url: str
+) -> None:
+    """They stay when the counts go, and go with the rest."""
+    survey = publish(database_url)
+    assert check(database_url, survey, finish(database_url, survey)) == ["good"]
+    factories.close(database_url, survey.slug)
+    factories.settle(database_url, survey.slug, keep_counts=1, closed_at=NOW)
+    factories.run(database_url, "recount", survey.slug)  # most commands delete what is due first
+    assert len(dump(database_url)["accepted_codes"]) == 1
+    page = signed_in.get(f"/manage/surveys/{survey.slug}/keeping").text
+    assert "what the pages Invitations and Completion codes, the log and the drafts say" in page
+    assert "Codes of invitations, completion codes and their key" in page
+
+
 def test_once_all_but_releases_is_due_key_and_codes_go(signed_in: FlaskClient, database_url: str) -> None:
     survey = publish(database_url)
     code = finish(database_url, survey)
@@ -351,5 +379,6 @@ def test_once_all_but_releases_is_due_key_and_codes_go(signed_in: FlaskClient, d
     rows = dump(database_url)
     assert (rows["accepted_codes"], rows["ticket_keys"]) == ([], [])
     page = signed_in.get(f"/manage/surveys/{survey.slug}/completions").text
-    assert "none can be checked here" in page
+    assert "None can be checked here" in page
+    assert "None is known here." in page
     assert ("None yet." in page, "Check the codes" in page) == (False, False)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
-from server.store.models import TicketKey
+from server.store.models import AcceptedCode, TicketKey
 from tests.support import completion_claims, factories
 from tests.support.ticket_buyers import write_text
 from tests.support.ticket_pages import FIELDS
@@ -58,6 +58,9 @@ def walk_completions(
     _send(stranger, f"{link}/completion.json", {"blinded": write_text(drawn.sent)})
     with factories.writing(database_url) as session:
         session.execute(sa.delete(TicketKey).where(TicketKey.modulus == key))
+    owner.get(f"{home}/completions")
+    with factories.writing(database_url) as session:
+        session.execute(sa.delete(AcceptedCode))
     owner.get(f"{home}/completions")
 
 

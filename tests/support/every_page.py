@@ -882,6 +882,8 @@ def walk_invitations(owner: Reader, stranger: Reader, site: factories.Served) ->
     for action in ("codes.csv", "links.txt", "sheet.pdf", "withdraw"):
         owner.post(f"{page}/{number}/{action}", {"codes": ""})
     owner.post(f"{page}/999/withdraw")
+    factories.invite(database, survey.slug, 1)
+    owner.get(page)
     factories.close(database, survey.slug)
     owner.get(page)
     # Closed, with several batches of a link: how many codes of it were used is told exactly.

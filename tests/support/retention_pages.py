@@ -33,6 +33,7 @@ def walk_retention(
         _delete_due(database_url)
         for page in (home, f"{home}/keeping", f"{home}/results", f"{home}/log", "/manage/surveys"):
             owner.get(page)
+    owner.get(f"{home}/invitations")
     released = factories.publish(database_url, document)
     factories.store(database_url, released, [([0] * len(released.definition["questions"]), 20)])
     factories.close(database_url, released.slug)
@@ -41,6 +42,8 @@ def walk_retention(
     factories.settle(database_url, released.slug, keep_counts=1, closed_at=now() - timedelta(days=1))
     _delete_due(database_url)
     owner.get(f"/manage/surveys/{released.slug}/results")
+    factories.settle(database_url, released.slug, completions=True)
+    owner.get(f"/manage/surveys/{released.slug}/keeping")
 
 
 def _delete_due(database_url: str) -> None:

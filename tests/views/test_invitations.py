@@ -6,6 +6,8 @@ import html
 import json
 import re
 from contextlib import nullcontext
+from datetime import timedelta
+from pathlib import Path
 
 import pytest
 from flask.testing import FlaskClient
@@ -16,6 +18,7 @@ from server.collect import response_codes
 from server.inputs import normalise_code
 from server.output import typesetting
 from server.store.models import InvitationBatch
+from server.study import surveys
 from tests.support import factories, pdf_reader, ticket_buyers
 from tests.support.factories import Published, dump
 
@@ -288,6 +291,39 @@ def test_a_reminder_is_the_same_whoever_has_answered(
     ]
     assert signed_in.post(f"/manage/surveys/{survey.slug}/close").status_code == 303
     assert reminders() == []
+
+
+def test_nobody_is_reminded_of_a_code_that_was_withdrawn(signed_in: FlaskClient, survey: Published) -> None:
+    """The reminder says that the same code still lets an answer in."""
+    for label in ("Class 3A", "Class 3B"):
+        issue(signed_in, survey, label=label)
+    first, second = dict.fromkeys(re.findall(r"/invitations/\d+/withdraw", signed_in.get(path(survey)).text))
+    excepted = "Send it to nobody of a batch that was withdrawn"
+    told = []
+    for batch in ("", first, second):
+        if batch:
+            signed_in.post(f"/manage/surveys/{survey.slug}{batch}")
+        page = signed_in.get(path(survey)).text
+        told.append(("you can still answer with the same code" in page, excepted in page))
+    assert told == [(True, False), (True, True), (False, False)]
+
+
+def test_codes_that_were_deleted_or_left_behind_are_not_said_to_be_none(
+    signed_in: FlaskClient, survey: Published, database_url: str, tmp_path: Path
+) -> None:
+    issue(signed_in, survey)
+    factories.settle(database_url, survey.slug, minimum=3)  # no archive has a smaller one
+    factories.close(database_url, survey.slug)
+    file = tmp_path / "survey.zip"
+    assert factories.run(database_url, "survey", "export", survey.slug, "--zip", str(file)).exit_code == 0
+    imported = factories.run(database_url, "survey", "import", str(file), "--json")
+    assert imported.exit_code == 0, imported.stderr
+    brought = json.loads(imported.stdout)["survey"]
+    factories.settle(database_url, survey.slug, keep_rest=1, closed_at=surveys.now() - timedelta(days=2))
+    assert factories.run(database_url, "tidy").exit_code == 0
+    for slug in (survey.slug, brought):
+        page = signed_in.get(f"/manage/surveys/{slug}/invitations").text
+        assert ("None yet." in page, "No codes are known here" in page) == (False, True)
 
 
 def test_withdrawing_lets_the_unused_codes_in_no_more(

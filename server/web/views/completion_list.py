@@ -11,7 +11,6 @@ from server.people.change_log import Action
 from server.reports.csv_cells import csv_text
 from server.store.models import Role, Survey
 from server.study.completion_codes import group_code, split_codes
-from server.study.ticket_keys import find_completion_modulus
 from server.web.body_limits import LONG_FORM, limit_body
 from server.web.context import attach_file, session
 from server.web.download_names import name_of_survey_file
@@ -81,12 +80,21 @@ def _page(
         checked=checked or [],
         counts=[(verdict, sum(each.verdict == verdict for each in checked or [])) for verdict in CodeVerdict],
         group=_group,
-        keyed=find_completion_modulus(session(), survey.id) is not None,
+        checkable=_is_checkable(survey),
         accepted=len(checked_codes.list_accepted(session(), survey)),
         most=checked_codes.MOST_AT_ONCE,
         pasted=pasted,
         problems=[describe(problem) for problem in problems],
     )
+
+
+def _is_checkable(survey: Survey) -> bool:
+    """Whether the key of the codes is here and can be opened: no archive has it, nor has every backup."""
+    try:
+        checked_codes.open_checker(session(), survey)
+    except InputError:
+        return False
+    return True
 
 
 def _group(checked: CheckedCode) -> str:

@@ -6,7 +6,7 @@ when it asks for a table or a sheet of them, and the server forgets them again.
 
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from flask import Blueprint, Response, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
@@ -14,6 +14,7 @@ from flask_babel import force_locale, gettext
 
 from server import reports
 from server.collect import invitation_batches, response_codes
+from server.collect.invitation_batches import Issued
 from server.inputs import N_, InputError, parse_whole_number, refuse, shorten_value
 from server.output.languages import DEFAULT_LANGUAGE, LANGUAGES
 from server.output.printing import SHEET_LIMIT, Cards, invitation_link, invitation_sheet
@@ -140,12 +141,17 @@ def _page(survey: Survey, form: Mapping[str, str], error: InputError | None = No
         paths=_paths(survey),
         leaves=strata.list_leaves(nodes),
         invited=strata.invited_links(session(), survey),
-        reminders=_write_reminders(survey) if batches and survey.state != State.CLOSED else (),
+        reminders=_write_reminders(survey) if _lets_in(survey, batches) else (),
         form=form,
         limits=invitation_batches,
         problems=[describe(problem) for problem in problems],
         bad={problem.field for problem in problems},
     )
+
+
+def _lets_in(survey: Survey, batches: Sequence[Issued]) -> bool:
+    """Whether a code that somebody got may still let a response in."""
+    return survey.state != State.CLOSED and any(issued.batch.withdrawn_on is None for issued in batches)
 
 
 def _write_reminders(survey: Survey) -> list[tuple[str, str, str]]:
