@@ -7,6 +7,7 @@ import math
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any
 
 import jsonschema
@@ -23,6 +24,7 @@ from server.people import survey_access
 from server.reports.chosen_surveys import compare_chosen_surveys
 from server.reports.survey_comparison import ComparedSurveys
 from server.store.models import Survey
+from server.study.surveys import now
 from server.web import long_work
 from tests.conftest import NewDatabase
 from tests.support import factories
@@ -333,6 +335,26 @@ def test_what_cannot_be_compared_is_refused_in_words(
     answer = researcher.get(f"/manage/surveys/{waves.slugs[0]}/report.html", query_string=asked)
     assert answer.status_code == status
     assert message in answer.text
+
+
+def test_a_wave_whose_counts_were_deleted_is_not_offered_and_refused_by_its_link(
+    waves: Waves, researcher: FlaskClient
+) -> None:
+    """It was said of the survey whose results these are that it has none any more."""
+    own, other, _last = waves.slugs
+    gone = factories.publish(waves.url, write("Gone"), minimum=10)
+    factories.store(waves.url, gone, [([0, 0, 0, 0], 40)])
+    factories.close(waves.url, gone.slug)
+    asked = {"question": "q1", "open": "surveys"}
+    home = f"/manage/surveys/{own}"
+    assert gone.slug in researcher.get(f"{home}/results", query_string=asked).text
+    factories.settle(waves.url, gone.slug, keep_counts=1, closed_at=now() - timedelta(days=2))
+    assert factories.run(waves.url, "tidy").exit_code == 0
+    page = researcher.get(f"{home}/results", query_string=asked)
+    assert (page.status_code, other in page.text, gone.slug in page.text) == (200, True, False)
+    for path in ("results", "report.html"):
+        refused = researcher.get(f"{home}/{path}", query_string={**asked, "survey": gone.slug})
+        assert (refused.status_code, f"deleted the responses of {gone.slug}" in refused.text) == (410, True)
 
 
 def test_too_many_at_once_and_too_long_are_refused(

@@ -11,6 +11,7 @@ from server.reports.report import Report
 from server.reports.report_reader import read
 from server.reports.survey_comparison import ComparedSurveys, compare_surveys
 from server.store.models import Survey
+from server.study.retention import Deleted
 
 FIELD = "survey"
 """What an address names each of them by."""
@@ -44,7 +45,8 @@ def read_surveys(
     ------
     InputError
         422 where the question is not known, a survey is named twice, or the report is of one version alone; whatever
-        `find` refuses; 409 where a survey was never published; and what `on_step` raises, before each survey and limit.
+        `find` refuses; 409 where a survey was never published, 410 where its responses were deleted; and what `on_step`
+        raises, before each survey and limit.
     """
     if not report.pooled:
         raise refuse(422, FIELD, N_("is compared by all versions together; the report is of one of them"))
@@ -69,6 +71,11 @@ def read_surveys(
     for slug in slugs:
         on_step()
         survey = find(slug)
+        if survey.deleted >= Deleted.COUNTS:  # else it would be said of the survey whose report this is
+            template = N_(
+                "cannot be compared: the server deleted the responses of %(value)s, as its days were over"
+            )
+            raise refuse(410, FIELD, template, value=survey.slug)
         others.append(DatedReport.of(read(session, survey), survey))
     return compare_surveys(own, others, question, anytime=anytime, on_step=on_step)
 

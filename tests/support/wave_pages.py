@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
+from server.study.retention import Deleted
 from tests.support import factories
 from tests.support.catalogue_words import pseudo
 from tests.support.factories import Published
@@ -48,6 +49,8 @@ def walk_waves(owner: "Reader", database: str) -> None:
     alone = factories.publish(database, solo, minimum=10)
     factories.store(database, alone, [([0], 40)])
     owner.get(f"/manage/surveys/{alone.slug}/results?open=surveys")
+    factories.settle(database, nobody.slug, deleted=Deleted.COUNTS)
+    _compare(owner, "q", [waves[0], nobody])
 
 
 def _publish(
