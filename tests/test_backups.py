@@ -354,6 +354,8 @@ def test_a_restored_copy_says_that_what_was_changed_since_is_as_it_was(
     for words in (
         "who was shut out is let in",
         "closed take responses",
+        "tickets that were used let in",
+        "completion codes that were checked are good once more",
         "what was deleted is back",
         "what was taken back",
     ):

@@ -112,8 +112,8 @@ def restore(file: str, identity: str | None, places: tuple[Path, ...], as_json: 
     click.echo(
         f"Everything is as it was at {document['made_at']} (UTC), also what was changed since on purpose: passwords, "
         "recovery codes and roles are the old ones, who was shut out is let in, surveys that were closed take "
-        "responses, codes that were used or withdrawn let in, and what was deleted is back. Change that before you "
-        "let anybody in.",
+        "responses, codes that were used or withdrawn and tickets that were used let in, completion codes that were "
+        "checked are good once more, and what was deleted is back. Change that before you let anybody in.",
         err=True,
     )
     click.echo(_say_replayed(withdrawals, replayed), err=True)
