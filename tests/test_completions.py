@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
+import sqlalchemy as sa
 from flask import Flask
 from flask.testing import FlaskClient
 
@@ -185,6 +186,18 @@ def test_what_is_stored_of_a_response_leads_to_no_code(database_url: str) -> Non
     text = json.dumps(rows["responses"], default=repr)
     assert [code for code in codes if code in text or code[:12] in text] == []
     assert len({len(row) for row in rows["responses"]}) == 1
+
+
+def test_rows_keep_no_order_in_which_codes_were_checked(database_url: str) -> None:
+    """Checked day by day, the order of the codes would be that of the days of the responses."""
+    survey = publish(database_url)
+    codes = [finish(database_url, survey) for _ in range(6)]
+    for code in codes:
+        assert check(database_url, survey, code) == ["good"]
+    with writing(database_url) as session:
+        place = "rowid" if session.get_bind().dialect.name == "sqlite" else "ctid"
+        found = list(session.scalars(sa.text(f"SELECT code FROM accepted_codes ORDER BY {place}")))  # noqa: S608
+    assert found == sorted(codes)
 
 
 def test_the_page_checks_and_the_file_has_what_was_good(signed_in: FlaskClient, database_url: str) -> None:

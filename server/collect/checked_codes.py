@@ -95,8 +95,9 @@ def note_codes(
         else:
             checked.append(CheckedCode(code, CodeVerdict.REPEATED if code in good else CodeVerdict.GOOD))
             good.add(code)
-    if good:
-        rows = [{"survey_id": survey.id, "code": code} for code in sorted(good)]
+    if good:  # all anew: the order of the rows in the file would tell which were checked on which day
+        session.execute(sa.delete(AcceptedCode).where(AcceptedCode.survey_id == survey.id))
+        rows = [{"survey_id": survey.id, "code": code} for code in sorted(accepted | good)]
         session.execute(sa.insert(AcceptedCode), rows)
     return checked
 
