@@ -158,6 +158,20 @@ def test_server_that_is_stopped_and_started_keeps_its_data(sqlite: NewDatabase) 
     assert len(list_responses(database_url)) == 1
 
 
+@pytest.mark.parametrize("host", [b"", b"a b", b"x" * 64, b".a", b"a..b", b"\xff", b"\xc3\xa9"], ids=repr)
+def test_pages_are_answered_whatever_host_a_request_names(
+    site: tuple[Served, Published], host: bytes
+) -> None:
+    served, survey = site
+    for path, expected in (("/teach", 200), (f"/s/{survey.slug}/how", 200), ("/nothing", 404)):
+        head = b"GET %b HTTP/1.1\r\nHost: %b\r\nConnection: close\r\n\r\n" % (path.encode(), host)
+        assert _send(served, head)[0] == expected
+    sent = (
+        b"POST /manage/sign-in HTTP/1.1\r\nHost: %b\r\nConnection: close\r\nContent-Length: 0\r\n\r\n" % host
+    )
+    assert _send(served, sent)[0] == 400
+
+
 @pytest.mark.parametrize(
     ("request_lines", "status"),
     [

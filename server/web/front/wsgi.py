@@ -37,9 +37,23 @@ def make_environ(scope: Scope, body: BinaryIO | None = None, length: int = 0) ->
             environ["CONTENT_TYPE"] = value
         elif name not in ("content-length", "transfer-encoding"):
             key = "HTTP_" + name.upper().replace("-", "_")
+            if name == "host" and not _is_name(value):
+                value = ""
             environ[key] = f"{environ[key]},{value}" if key in environ else value
     environ["CONTENT_LENGTH"] = str(length)
     return environ
+
+
+def _is_name(host: str) -> bool:
+    """Whether the DNS could hold it. Of one that it could not, werkzeug makes no address, not even for an error page.
+
+    What else is no host counts as none there as well.
+    """
+    try:
+        host.partition(":")[0].encode("idna")
+    except UnicodeError:
+        return False
+    return True
 
 
 def make_get(path: str, headers: Mapping[str, str]) -> dict[str, Any]:
