@@ -164,6 +164,7 @@ BAD = {
     "more than it may": (in_directory(24, "<I", 1 << 30), 413, "must unpack to at most 1073741824 bytes"),
     "large directory": (with_many_entries, 413, "must unpack to at most"),
     "empty": (lambda body: b"PK\x05\x06" + bytes(18), 422, "is missing"),
+    "without some of its beginning": (lambda body: body[:4] + body[7:], 422, "manifest.json: must be whole"),
     "comment": (lambda body: body + b"x", 422, "must be whole"),
     "format": (change_manifest("format", value=1), 422, "manifest.json: format: must be one of 2, 3; it is 1"),
     "no format": (change_manifest("format"), 422, "format: is required"),

@@ -134,6 +134,16 @@ def test_archives_that_are_no_workbook_are_refused() -> None:
     assert "cannot be read" in expect_refusal(archive({"[Content_Types].xml": b"no xml"}))
 
 
+def test_workbooks_whose_archive_was_damaged_are_refused() -> None:
+    parts = {"[Content_Types].xml": b"<a/>"}
+    whole, otherwise = archive(parts), archive(parts, zipfile.ZIP_LZMA)
+    no_text, entry = bytearray(whole), whole.index(b"PK\x01\x02")
+    no_text[entry + 9] |= 0x08  # its name is UTF-8, it says
+    no_text[entry + 46] = 0xFF
+    for body in (whole[:4] + whole[7:], bytes(no_text), otherwise, otherwise.replace(b"]\0", b"\xff\xff", 1)):
+        assert "cut off or is something else" in expect_refusal(body)
+
+
 def test_an_archive_that_unpacks_to_too_much_is_refused_before_it_is_parsed() -> None:
     bomb = archive({"[Content_Types].xml": b"<a/>", "xl/big.xml": bytes(17 * 1024 * 1024)})
     assert len(bomb) < 100_000

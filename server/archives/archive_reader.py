@@ -144,6 +144,8 @@ def _check_entry(entry: zipfile.ZipInfo) -> None:
         raise refuse(422, shorten_value(name), N_("must not be encrypted"))
     if entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
         raise refuse(422, shorten_value(name), N_("must be compressed by DEFLATE or not at all"))
+    if entry.header_offset < 0:  # the beginning of the file is gone
+        raise _refuse_damage(shorten_value(name))
 
 
 def _check_names(names: list[str]) -> None:

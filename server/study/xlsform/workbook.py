@@ -107,7 +107,10 @@ def read_workbook(body: bytes) -> Workbook:
         raise refuse(422, "file", template)
     try:
         content = _without_decoration(body)
-    except (zipfile.BadZipFile, zlib.error, NotImplementedError, EOFError, OSError):
+    except InputError:
+        raise
+    except (zipfile.BadZipFile, zlib.error, NotImplementedError, EOFError, OSError, ValueError):
+        # ValueError: a name that is no UTF-8, or a part that would begin before the file does.
         template = N_("must be a whole .xlsx workbook; this one is cut off or is something else")
         raise refuse(422, "file", template) from None
     try:
@@ -129,6 +132,8 @@ def _without_decoration(body: bytes) -> io.BytesIO:
         if any(part.flag_bits & 1 for part in parts):
             template = N_("must be an .xlsx workbook without a password; this one is encrypted")
             raise refuse(422, "file", template)
+        if any(part.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED) for part in parts):
+            raise zipfile.BadZipFile  # the standard of workbooks knows no other
         if len(parts) > _PARTS_LIMIT or sum(part.file_size for part in parts) > UNPACKED_LIMIT:
             raise _unpacks_to_too_much()
         room, tags = UNPACKED_LIMIT, _TAGS_LIMIT
