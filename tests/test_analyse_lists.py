@@ -123,9 +123,10 @@ def test_a_sum_is_welchs_interval(tmp_path: Path) -> None:
     alone = find(tmp_path, SUMS, "form,Q1\nA,5\nB,3\n")
     assert numbers(alone)["mean"]["interval"] == [None, None]
     assert "nothing is known of chance" in alone["remarks"][0]
-    assert analyse(tmp_path, [SUMS], "form,Q1\nA,5\nB,3\n").exit_code == 0
-    target = tmp_path / "report.html"
-    assert analyse(tmp_path, [SUMS], "form,Q1\nA,5\nB,3\n", "--output", str(target)).exit_code == 0
+    for data in ("form,Q1\nA,5\nB,3\n", "form,Q1\n" + "A,0\nB,0\n" * 9):
+        target = tmp_path / f"{len(data)}.html"
+        assert analyse(tmp_path, [SUMS], data).exit_code == 0
+        assert analyse(tmp_path, [SUMS], data, "--output", str(target)).exit_code == 0
 
 
 def test_lies_are_two_equations_and_told_on_the_boundary(tmp_path: Path) -> None:

@@ -127,5 +127,6 @@ def _list_numbers(words: ReportWords, estimate: ModelEstimate) -> tuple[Cell, ..
     numbers = (estimate.value, estimate.standard_error, *estimate.interval)
     if estimate.share:
         return tuple(cell_texts.share(words, number) for number in numbers)
-    width = max(abs(number) for number in numbers if math.isfinite(number))
+    # Where all of them are 0, any range has room for them.
+    width = max((abs(number) for number in numbers if math.isfinite(number)), default=0) or 1.0
     return tuple(cell_texts.measure(words, number, width) for number in numbers)
