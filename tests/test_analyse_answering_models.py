@@ -162,6 +162,21 @@ def test_an_anchor_may_have_two_known_answers(tmp_path: Path) -> None:
     assert "anchor_prevalence: must not be 0.5" in analyse(tmp_path, [half], PAIRS).output
 
 
+@pytest.mark.parametrize(("answer", "right"), [(0, "same"), (1, "different")])
+def test_a_known_answer_serves_rows_that_were_drawn_too(tmp_path: Path, answer: int, right: str) -> None:
+    """The harmless statement is true of nobody, or of all; a fifth throw a coin, as above, of 10,000 people."""
+    item = 0.1 * 0.15 + 0.9 * 0.85  # same
+    counts = {
+        f"{report},{anchor},1": round(10_000 * (0.8 * chance * (anchor == right) + 0.05))
+        for report, chance in (("same", item), ("different", 1 - item))
+        for anchor in ("same", "different")
+    }
+    model, data = {**ANCHORED, "anchor_prevalence": answer}, rows("Q1,Q2,w", counts)
+    said = numbers(find(tmp_path, model, data, sampling={"weights": "w"}))
+    assert said["attentive"]["value"] == pytest.approx(0.8, abs=1e-9)
+    assert said["share"]["value"] == pytest.approx(0.1, abs=1e-3)
+
+
 def test_nobody_who_attends_leaves_no_number_and_says_so(tmp_path: Path) -> None:
     coins = rows("Q1,Q2", {f"{one},{two}": 25 for one in (0, 1) for two in (0, 1)})
     found = find(tmp_path, ANCHORED, coins)

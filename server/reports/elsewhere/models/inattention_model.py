@@ -107,12 +107,10 @@ def weigh_attention(
     means: Moments, prevalence: float, anchor_prevalence: float, anchor_share: float, confidence: float
 ) -> tuple[ModelEstimate, ModelEstimate, ModelTest, tuple[str, ...]]:
     """As `describe_attention`, of the weighted shares of "same" of both questions (Atsusaka and Stevenson 2023)."""
-    slopes = [
-        float(design[1, 1] - design[0, 1])
-        for design in (crosswise(prevalence).matrix, crosswise(anchor_prevalence).matrix)
-    ]
-    full = slopes[1] * (anchor_share - 0.5)
-    apart = means.combine([[full / slopes[0], 0.0], [0.0, 1.0]], [-full / slopes[0] / 2, -0.5])
+    design = crosswise(prevalence).matrix
+    slope = float(design[1, 1] - design[0, 1])
+    full = (2 * anchor_prevalence - 1) * (anchor_share - 0.5)  # it may be 0 or 1, which no design is
+    apart = means.combine([[full / slope, 0.0], [0.0, 1.0]], [-full / slope / 2, -0.5])
     quotient = apart.divide(0, 1, confidence)
     low, high = quotient.interval
     moved = MomentEstimate(0.5 + quotient.value, quotient.standard_error, (0.5 + low, 0.5 + high))
