@@ -73,6 +73,18 @@ def test_a_sentence_and_a_table_write_the_same_mean_alike(value: int, locale: st
     assert measure(value, locale, 5000) == number(value, locale)
 
 
+@pytest.mark.parametrize("value", [1e18, 1e30, 1.7976931348623157e308])
+def test_a_number_of_any_size_can_be_written(value: float) -> None:
+    """A test statistic of data from elsewhere may be of any."""
+    for written in (
+        number(value, "en"),
+        integer(int(value), "en"),
+        measure(value, "en", 1e-5),
+        tenths(value, "en"),
+    ):
+        assert float(written.replace(",", "")) == value
+
+
 @settings(max_examples=500, deadline=None, derandomize=True, database=None)
 @given(st.floats(1e-8, 0.5))
 def test_whatever_it_is_the_number_of_decimals_suffices(small: float) -> None:

@@ -4,7 +4,7 @@ import math
 import re
 from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, date, datetime
-from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal, localcontext
 from functools import lru_cache
 from zoneinfo import ZoneInfo
 
@@ -33,6 +33,8 @@ _GUESS = re.compile(r": %\(guess\)s")
 _OF_ZONE = re.compile(rf"(?:{_FIELD}|\d) \(?UTC\b")
 _EQUALS = re.compile(rf"\b\w [=≤] (?={_FIELD}|\d)")
 # Parsed once: a page of results shows a thousand numbers.
+_ROOMY = Context(prec=400)
+"""Digits for any float and its decimals: usually there are 28, and what has more cannot be rounded at all."""
 _TENTHS, _WHOLE, _UNGROUPED = (parse_pattern(pattern) for pattern in ("#,##0.0", "#,##0", "0"))
 
 
@@ -90,7 +92,8 @@ def tenths(number: float, locale: str) -> str:
 
 def _write(value: float | Decimal, pattern: str | NumberPattern, locale: str) -> str:
     """Whatever people read is written here: Babel writes a hyphen before what is below zero."""
-    written = format_decimal(value, pattern, locale)
+    with localcontext(_ROOMY):
+        written = format_decimal(value, pattern, locale)
     if "-" not in written:
         return written
     return written.replace("-", MINUS if _SOME.search(written) else "")  # nothing is not below nothing
