@@ -54,6 +54,18 @@ def test_classes_that_were_drawn_together_make_intervals_wider(tmp_path: Path) -
     assert clustered["design_effect"] > 4
 
 
+def test_groups_of_rows_that_do_not_tell_how_much_they_vary_differ_by_nothing_known(tmp_path: Path) -> None:
+    """Each was drawn alone, from a stratum of its own."""
+    data = "cheated,sex,person\n" + "".join(
+        f"{'yes' if k % 3 else 'no'},{'fm'[k % 2]},{k}\n" for k in range(40)
+    )
+    tables = [{"question": "cheated", "by": "sex"}]
+    (table,) = read_sampling(tmp_path, data, strata="person", tables=tables)["tables"]
+    told = json.dumps(table)
+    assert "NaN" not in told
+    assert "Infinity" not in told
+
+
 def test_what_is_read_anyway_may_be_what_rows_were_drawn_by(tmp_path: Path) -> None:
     (row,), told = (found := read_sampling(tmp_path, clusters=" sex "))["estimates"], found["clusters"]
     assert told == {"column": "sex", "count": 3}

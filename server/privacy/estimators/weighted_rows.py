@@ -115,7 +115,8 @@ def pick_difference(
 ) -> WeightedEstimate:
     """The second of several ratios less the first; its design effect is as of two groups without a person in both."""
     covariance, places = estimates.covariance, [first, second]
-    variance = float(np.diag(covariance)[places].sum() - 2 * covariance[first, second])
+    with np.errstate(invalid="ignore"):  # where the rows do not tell how much they vary, it is none
+        variance = float(np.diag(covariance)[places].sum() - 2 * covariance[first, second])
     return _state(
         float(estimates.values[second] - estimates.values[first]),
         variance,

@@ -132,7 +132,7 @@ def make_sample_tables(
             template = N_("must name no question twice; that of %(value)s is there already")
             raise refuse(422, f"{field}.by", template, value=own.by)
         sizes = estimate_ratios(answers.measure_groups(groups), sample)
-        small = sizes.values < SURE * np.sqrt(np.diag(sizes.covariance)) * bool(groups.versions)
+        small = bool(groups.versions) & (sizes.values < SURE * np.sqrt(np.diag(sizes.covariance)))
         lines = []
         for index, parts in answers.list_parts(versions):
             divided = answers.divide(parts, groups)
@@ -160,7 +160,8 @@ def _compare(index: int | None, ratios: RatioEstimates, confidence: float) -> Sa
     places = range(len(ratios.values))
     there = [place for place in places if np.isfinite(ratios.values[place])]
     contrast = np.eye(len(there))[1:] - np.eye(len(there))[:1]
-    covariance = contrast @ ratios.covariance[np.ix_(there, there)] @ contrast.T
+    with np.errstate(invalid="ignore"):  # some are infinite where the rows do not tell how much they vary
+        covariance = contrast @ ratios.covariance[np.ix_(there, there)] @ contrast.T
     freedom = int(ratios.degrees_of_freedom[there].min()) if there else 0
     return SampleLine(
         index,
