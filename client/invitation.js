@@ -94,8 +94,8 @@ way.admit = (part) => {
   }
 };
 
-/** Whether this is refused to everybody, whatever code they bring. */
-export const letsNobodyIn = (status, field) => status === 410 && field && field !== 'key';
+/** Whether this is refused to everybody, with whatever code, and without one. */
+export const letsNobodyIn = (status, field) => status === 410 && field && !['key', 'invitation'].includes(field);
 
 /** Puts `text` into the field. What reads it (a code, or null and what is wrong with it is said), and what complains of it. */
 export function askIn(form, text) {

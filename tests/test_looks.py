@@ -71,7 +71,7 @@ def test_nothing_is_told_that_a_response_would_not_be_told(
     (foreign,) = factories.invite(database_url, other.slug, 1)
     url = f"/s/{links['North']}/responses"
     assert client.post(url, json=survey.response(invitation=here)).status_code == 201
-    for cap in (None, 1):
+    for cap in (1, None):
         factories.settle(database_url, survey.slug, cap=cap)
         for code in (here, beside, foreign, "0000-0000-0000-0000", "none", 7, None):
             answer = client.post(url, json=survey.response(invitation=code))

@@ -7,10 +7,10 @@ from enum import StrEnum
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from server.inputs import N_, refuse
+from server.inputs import N_, InputError, refuse
 from server.store.models import AcceptedCode, Survey
 from server.store.sealed_secrets import LostKeyError
-from server.study.blind_signatures import open_signer
+from server.study.blind_signatures import SigningKey, open_signer
 from server.study.completion_codes import is_genuine, read_code
 from server.study.ticket_keys import find_completion_modulus, open_key
 
@@ -61,19 +61,32 @@ def open_checker(session: Session, survey: Survey) -> Callable[[Iterable[str]], 
     InputError
         If the survey has no such codes, or the server has lost their key.
     """
+    sign = open_signer(_open_key(session, survey))
+    return lambda pasted: {
+        code for code in set(map(read_code, pasted)) if code is not None and is_genuine(code, sign)
+    }
+
+
+def can_check(session: Session, survey: Survey) -> bool:
+    """Whether the key of the codes is here and can be opened: no archive has it, nor has every backup."""
+    try:
+        _open_key(session, survey)
+    except InputError:
+        return False
+    return True
+
+
+def _open_key(session: Session, survey: Survey) -> SigningKey:
     modulus = find_completion_modulus(session, survey.id)
     if modulus is None:
         raise refuse(
             409, "codes", N_("must be of a survey that gives codes; here is no key for any of this one")
         )
     try:
-        sign = open_signer(open_key(session.connection(), modulus))
+        return open_key(session.connection(), modulus)
     except LostKeyError:
         template = N_("cannot be checked: the server has lost its key for secrets, or it never came here")
         raise refuse(503, "codes", template) from None
-    return lambda pasted: {
-        code for code in set(map(read_code, pasted)) if code is not None and is_genuine(code, sign)
-    }
 
 
 def note_codes(

@@ -58,6 +58,22 @@ def test_invitations_switched_off_the_page_drops_the_code(
     assert rows_of(installation, body) == [bytes(json.loads(body)["reports"])]
 
 
+def test_invitations_switched_off_before_start_let_everybody_in(
+    open_page: Opener, installation: factories.Served, survey: factories.Published
+) -> None:
+    """The questions come as they would without a code, which leaves the address once the answers have arrived."""
+    (code,) = factories.invite(installation.database_url, survey.slug, 1)
+    page = open_page(**PHONE)
+    open_page.watch(page).allow("410")
+    visit = Respondent(page, f"{survey.slug}#{code.replace('-', '')}").open()
+    expect(page.get_by_role("heading", name="You have an invitation")).to_be_visible()
+    factories.settle(installation.database_url, survey.slug, by_invitation=False)
+    visit.answer("Yes", "No", "Yes")
+    visit.button("Send").click()
+    expect(visit.heading(SENT)).to_be_visible()
+    assert "#" not in page.url
+
+
 def invite_from_now_on(served: factories.Served, slug: str, stratum: str = "") -> str:
     """Switch invitations on as the page does; the end of a new link, with a code."""
     with factories.writing(served.database_url) as session:

@@ -37,7 +37,8 @@ def look_at_codes(
     found = links.look_up(connection, {look.slug for look in looks})
     at_home = [(found[look.slug].survey.id, look.code) for look in looks if look.slug in found]
     codes = response_codes.look_up(connection, at_home, locks=False)
-    rooms = {link.survey.id: count_room(connection, link.survey) for link in found.values()}
+    surveys = {link.survey.id: link.survey for link in found.values()}
+    rooms = {survey_id: count_room(connection, survey) for survey_id, survey in surveys.items()}
     outcomes: list[InputError | None] = []
     for look in looks:
         try:

@@ -132,7 +132,7 @@ def correct_inattention(
     means = np.array([table[1].sum(), same]) / n - 0.5
     covariance = _covariance(table, n)
     item_slope = float(item.matrix[1, 1] - item.matrix[0, 1])
-    full = (2 * beside - 1) * (known - 0.5)
+    full = compute_full_attendance(beside, known)
     ratio = full / item_slope  # the share less 1/2 is this times the quotient of the means
     as_one = estimate_shares(table.sum(axis=1), item, confidence)
     uncorrected_low, uncorrected_high = as_one.intervals[1].tolist()
@@ -154,6 +154,24 @@ def correct_inattention(
         uncorrected_interval=(uncorrected_low, uncorrected_high),
         confidence=confidence,
     )
+
+
+def compute_full_attendance(anchor_prevalence: float, anchor_share: float) -> float:
+    """By how much the share of "same" of an anchor question differs from 1/2 where everybody attends.
+
+    Parameters
+    ----------
+    anchor_prevalence : float
+        The share for whom its harmless statement is true, 0 to 1.
+    anchor_share : float
+        The share for whom its sensitive statement is, 0 to 1.
+
+    Returns
+    -------
+    float
+        From -1/2 to 1/2; 0 where attending shows in no report.
+    """
+    return (2 * anchor_prevalence - 1) * (anchor_share - 0.5)
 
 
 def _covariance(table: NDArray[np.int64], n: int) -> NDArray[np.float64]:

@@ -80,21 +80,12 @@ def _page(
         checked=checked or [],
         counts=[(verdict, sum(each.verdict == verdict for each in checked or [])) for verdict in CodeVerdict],
         group=_group,
-        checkable=_is_checkable(survey),
+        checkable=checked_codes.can_check(session(), survey),
         accepted=len(checked_codes.list_accepted(session(), survey)),
         most=checked_codes.MOST_AT_ONCE,
         pasted=pasted,
         problems=[describe(problem) for problem in problems],
     )
-
-
-def _is_checkable(survey: Survey) -> bool:
-    """Whether the key of the codes is here and can be opened: no archive has it, nor has every backup."""
-    try:
-        checked_codes.open_checker(session(), survey)
-    except InputError:
-        return False
-    return True
 
 
 def _group(checked: CheckedCode) -> str:

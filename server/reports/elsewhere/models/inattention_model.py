@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from server.inputs import N_, refuse
 from server.privacy.designs import crosswise
 from server.privacy.estimators import AttentiveShare, correct_inattention
+from server.privacy.estimators.inattention import compute_full_attendance
 from server.privacy.estimators.sampled_moments import MomentEstimate, Moments
 from server.reports.elsewhere.models.drawn_rows import DrawnRows
 from server.reports.elsewhere.models.model_columns import ModelColumn, read_answer_column
@@ -109,7 +110,7 @@ def weigh_attention(
     """As `describe_attention`, of the weighted shares of "same" of both questions (Atsusaka and Stevenson 2023)."""
     design = crosswise(prevalence).matrix
     slope = float(design[1, 1] - design[0, 1])
-    full = (2 * anchor_prevalence - 1) * (anchor_share - 0.5)  # it may be 0 or 1, which no design is
+    full = compute_full_attendance(anchor_prevalence, anchor_share)
     apart = means.combine([[full / slope, 0.0], [0.0, 1.0]], [-full / slope / 2, -0.5])
     quotient = apart.divide(0, 1, confidence)
     low, high = quotient.interval
