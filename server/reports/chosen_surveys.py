@@ -11,7 +11,7 @@ from server.reports.report import Report
 from server.reports.report_reader import read
 from server.reports.survey_comparison import ComparedSurveys, compare_surveys
 from server.store.models import Survey
-from server.study.retention import Deleted
+from server.study.retention import has_counts
 
 FIELD = "survey"
 """What an address names each of them by."""
@@ -71,7 +71,7 @@ def read_surveys(
     for slug in slugs:
         on_step()
         survey = find(slug)
-        if survey.deleted >= Deleted.COUNTS:  # else it would be said of the survey whose report this is
+        if not has_counts(survey):  # else it would be said of the survey whose report this is
             template = N_(
                 "cannot be compared: the server deleted the responses of %(value)s, as its days were over"
             )

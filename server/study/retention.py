@@ -156,6 +156,11 @@ class DeletedResponsesError(InputError):
         super().__init__(410, [Problem("survey", template, {})])
 
 
+def has_counts(survey: Survey) -> bool:
+    """Whether results can still be computed: the counts of its responses were not deleted."""
+    return survey.deleted < Deleted.COUNTS
+
+
 def require_counts(survey: Survey) -> None:
     """Refuse what is read from responses where they were deleted.
 
@@ -164,5 +169,5 @@ def require_counts(survey: Survey) -> None:
     DeletedResponsesError
         410, which says why.
     """
-    if survey.deleted >= Deleted.COUNTS:
+    if not has_counts(survey):
         raise DeletedResponsesError(survey)

@@ -20,7 +20,7 @@ from server.reports.questions_by_survey import find_same
 from server.reports.report_words import ReportWords
 from server.store.models import Role, Survey
 from server.study import surveys
-from server.study.retention import Deleted
+from server.study.retention import has_counts
 from server.web.long_work import limit_time, take_place
 from server.web.result_choices import choose_anytime, list_reports
 from server.web.security import researcher
@@ -62,7 +62,7 @@ class SurveysChoice:
         """Those that have results and ask some question of this one, the newest first."""
         found: list[OfferedSurvey] = []
         for survey, _role in survey_access.shared_with(self.reading, researcher()):
-            has_results = survey.versions and survey.deleted < Deleted.COUNTS
+            has_results = survey.versions and has_counts(survey)
             if len(found) < _MOST_OFFERED and survey.slug != self.report.slug and has_results:
                 version = max(survey.versions, key=lambda each: each.number)
                 definition, own = surveys.definition_of(version), self.report.definition

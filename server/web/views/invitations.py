@@ -22,7 +22,7 @@ from server.people.change_log import Action
 from server.reports.csv_cells import csv_text
 from server.store.models import InvitationBatch, Role, State, Stratum, Survey
 from server.study import strata, surveys
-from server.study.retention import Deleted
+from server.study.retention import has_counts
 from server.web.body_limits import LONG_FORM, limit_body
 from server.web.context import attach_file, link_to, session
 from server.web.download_names import name_of_survey_file
@@ -175,7 +175,7 @@ def _write_reminders(survey: Survey) -> list[tuple[str, str, str]]:
 
 
 def _find_used(survey: Survey) -> Mapping[int | None, int]:
-    if survey.deleted >= Deleted.COUNTS:
+    if not has_counts(survey):
         return {}
     return reports.used_codes(session(), survey, reports.read(session(), survey))
 
